@@ -12,10 +12,10 @@ if (major < 22 || (major === 22 && minor < 18)) {
 
 const COMMANDS = {
   start: () => import('./start/main.ts'),
-  scale: () => import('./lab/scale/main.ts'),
+  scale: () => import('./lab/scale/scale.ts'),
   growth: () => import('./lab/growth.ts'),
   figures: () => import('./lab/figures.ts'),
-  experiments: () => import('./lab/experiments/main.ts'),
+  experiments: () => import('./lab/experiments/experiments.ts'),
   emulators: () => import('./emulators/main.ts'),
   dev: () => import('./start/dev.ts'),
 };

@@ -53,14 +53,14 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Each SDK stays with its cloud.
   'shared/lab/sdk': [
-    `datastore.ts: shared/lab/kit/ shared/lab/work/ ${GOOGLE} | azure-tables.ts: shared/lab/kit/ shared/lab/work/ ${AZURE}`,
+    `datastore-baseline.ts: shared/lab/kit/ shared/lab/work/ ${GOOGLE} | azure-tables-baseline.ts: shared/lab/kit/ shared/lab/work/ ${AZURE}`,
   ],
   shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE} | client: openapi-fetch`],
   functions: [
     `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts hono zod msgpackr node:`,
     `instance: ${STORE} zod node:timers/promises`,
     `records: ${STORE} zod lru-cache node: | vacuum: ${STORE} zod | compare: ${STORE} shared/drivers/conformance/ shared/drivers/measured.ts shared/lab/kit/ shared/lab/cost/ shared/lab/load/ zod node:`,
-    `gcp: ${STORE} ${WRAPPERS} shared/drivers/datastore.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/datastore.ts zod node: ${GOOGLE} | azure: ${STORE} ${WRAPPERS} shared/drivers/azure-tables.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/azure-tables.ts zod node: ${AZURE} @azure/functions`,
+    `gcp: ${STORE} ${WRAPPERS} shared/drivers/datastore.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/datastore-baseline.ts zod node: ${GOOGLE} | azure: ${STORE} ${WRAPPERS} shared/drivers/azure-tables.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/azure-tables-baseline.ts zod node: ${AZURE} @azure/functions`,
   ],
   'functions/instance': [
     'opentelemetry.ts: @opentelemetry/ functions/http/tracing.ts functions/instance/config.ts shared/adapters/opentelemetry.ts node:timers/promises',
@@ -94,7 +94,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'datastore.ts: infra/plain/ @google-cloud/datastore-api node: | azure.ts: infra/plain/ @azure/data-tables',
   ],
   'infra/lab': ['scale | experiments', '*.ts'],
-  'infra/lab/experiments': ['codecs.ts', 'documents.ts', 'serializers.ts', 'main.ts'],
+  'infra/lab/experiments': ['codecs.ts', 'documents.ts', 'serializers.ts', 'experiments.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
@@ -147,7 +147,7 @@ const ABSENT: readonly (readonly [what: string, files: RegExp, pattern: RegExp])
   ['a provider, in the engine', ENGINE, /datastore|azure|firestore/i],
   [
     'a clock, a timer or chance, in virtual time',
-    /^shared\/(lab\/scale\/|lab\/kit\/schedule|drivers\/slow\/)/,
+    /^shared\/(lab\/scale\/|lab\/kit\/(scheduled-runtime|virtual-time)|drivers\/slow\/)/,
     /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/,
   ],
   [

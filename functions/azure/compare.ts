@@ -1,6 +1,6 @@
 // The app `compare`: a function key (`x-functions-key`) guards all but health and the static page.
 import { app as host } from '@azure/functions';
-import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables.ts';
+import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables-baseline.ts';
 import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { createCompareApp } from '../compare/app.ts';

@@ -9,8 +9,8 @@ import {
   datasetRequestSchema,
   datasetSchema,
 } from '../../shared/lab/load/cell.ts';
-import type { Place } from '../../shared/lab/load/place.ts';
-import { CellError } from '../../shared/lab/load/run.ts';
+import type { Place } from '../../shared/lab/load/instance-place.ts';
+import { CellError } from '../../shared/lab/load/run-cell.ts';
 import { type App, createApp, type FrameOptions } from '../http/app.ts';
 import { openToPages } from '../http/cors.ts';
 import { codecOf, negotiated, parseJson } from '../http/content.ts';

@@ -1,6 +1,6 @@
 // The targets of the function `compare`, made at the first request.
 import { prepareDataset, removeDataset } from '../../shared/lab/load/dataset.ts';
-import { runCell } from '../../shared/lab/load/run.ts';
+import { runCell } from '../../shared/lab/load/run-cell.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import type { CompareAppOptions } from './app.ts';
 

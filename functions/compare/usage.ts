@@ -1,7 +1,7 @@
 // The store that a comparison measures, and its usage, from the counts of its driver.
 import { billableOf } from '../../shared/lab/cost/billable.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
-import type { Usage } from '../../shared/lab/kit/usage.ts';
+import type { Usage } from '../../shared/lab/kit/provider-usage.ts';
 import type { ContainerStore, DatasetTargets } from '../../shared/lab/load/targets.ts';
 import { type DriverCounters, measured } from '../../shared/drivers/measured.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';

@@ -1,5 +1,5 @@
 // The function `compare` on Google Cloud: a plain function exported by name, like `records`.
-import { datastoreBaseline } from '../../shared/lab/sdk/datastore.ts';
+import { datastoreBaseline } from '../../shared/lab/sdk/datastore-baseline.ts';
 import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { createCompareApp } from '../compare/app.ts';

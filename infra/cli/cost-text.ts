@@ -1,7 +1,7 @@
 // Estimates as tables for a terminal.
 import { USERS_LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
-import { cents } from '../../shared/lab/kit/format.ts';
+import { cents } from '../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import type { Bill, Estimate } from '../../shared/lab/cost/estimate.ts';
 import { type Meter, type PriceList, regionOf, regionText } from '../../shared/lab/cost/prices.ts';

@@ -1,7 +1,7 @@
 // The machine and the versions that a comparison ran on.
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Circumstances } from '../../shared/lab/report/schema.ts';
+import type { Circumstances } from '../../shared/lab/report/report-schema.ts';
 import { commitOf, versionsOf } from '../package/build-facts.ts';
 
 /** Packages whose versions may move the figures. */

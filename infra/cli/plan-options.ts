@@ -5,8 +5,8 @@ import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/co
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
 import { COMPARED } from '../../shared/lab/report/against.ts';
-import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/conditions.ts';
-import { COMPARED_NAMES, type Report } from '../../shared/lab/report/schema.ts';
+import { type Condition, conditionsOf, unclearAmong } from '../../shared/lab/report/fail-conditions.ts';
+import { COMPARED_NAMES, type Report } from '../../shared/lab/report/report-schema.ts';
 import {
   choice,
   type CommandLine,
@@ -19,7 +19,7 @@ import {
 } from './options.ts';
 import { readText } from './text.ts';
 
-/** `throughput in records/s, p50, p95, p99 in ms, cost in dollars a million records`. */
+/** `throughput in records/s, p50, p95, p99 in ms, cost in dollars per million records`. */
 function unitWords(): string {
   const figures = Map.groupBy(COMPARED_NAMES, (figure) => COMPARED[figure].unit);
   return [...figures].map(([unit, some]) => `${some.join(', ')} in ${unit}`).join(', ');

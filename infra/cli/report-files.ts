@@ -4,7 +4,12 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { withReport } from '../../shared/lab/page/embed.ts';
 import { reportCsv } from '../../shared/lab/report/csv.ts';
-import { type Report, REPORT_SCHEMA_VERSION, reportJsonSchema, reportSchema } from '../../shared/lab/report/schema.ts';
+import {
+  type Report,
+  REPORT_SCHEMA_VERSION,
+  reportJsonSchema,
+  reportSchema,
+} from '../../shared/lab/report/report-schema.ts';
 import { pageText } from '../package/page.ts';
 import { readText } from './text.ts';
 

@@ -4,18 +4,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { untilInterrupted } from '../cli/interrupt.ts';
 import { command, refusing, runCommand } from '../cli/options.ts';
 import { readReport } from '../cli/report-files.ts';
-import { factor } from '../../shared/lab/kit/format.ts';
+import { factor } from '../../shared/lab/kit/figure-format.ts';
 import { median } from '../../shared/lab/kit/numbers.ts';
 import { isSame, type Ratio } from '../../shared/lab/kit/ratio.ts';
-import { chosenFor, OTHER_NAMES } from '../../shared/lab/report/sentences.ts';
-import { list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
-import type { Comparison, Report } from '../../shared/lab/report/schema.ts';
+import { chosenFor } from '../../shared/lab/report/sentences.ts';
+import { LAYOUT_WORDS, list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
+import type { Comparison, Report } from '../../shared/lab/report/report-schema.ts';
 import { whereWords } from '../../shared/lab/report/warnings.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
-import type { Played } from '../../shared/lab/scale/play.ts';
-import { EVEN_PROFILE, nameOf, type Row, ROWS } from '../../shared/lab/scale/rows.ts';
-import { cellOf, TIMES } from './scale/cells.ts';
-import { playCells } from './scale/workers.ts';
+import type { Played } from '../../shared/lab/scale/play-row.ts';
+import { EVEN_PROFILE, nameOf, type Row, ROWS } from '../../shared/lab/scale/scale-rows.ts';
+import { cellOf, playCells, TIMES } from './scale/scale-workers.ts';
 
 const README = new URL('../../README.md', import.meta.url);
 const LABORATORY = new URL('../../shared/lab/README.md', import.meta.url);
@@ -81,7 +80,7 @@ function cellText(one: Comparison | undefined): string {
     : `${factor(recordsPerSecond.ratio)} the rate${doubtOf(recordsPerSecond)}`;
   const bill = dollarsPerMillionRecords === null ? [] : [`${factor(dollarsPerMillionRecords.ratio)} the bill`];
   const limit = isMachineLimited ? ', the machine full' : '';
-  return `${list([rate, ...bill])} of ${OTHER_NAMES[denominator.layout]} (${loadWords(one)}${limit})`;
+  return `${list([rate, ...bill])} of ${LAYOUT_WORDS[denominator.layout]} (${loadWords(one)}${limit})`;
 }
 
 function doubtOf({ verdict, low, high }: Ratio): string {
@@ -109,7 +108,7 @@ function of(seeds: readonly Played[], name: keyof Played): number {
   return median(seeds.map((one) => one[name]));
 }
 
-/** The seeds of plain, then those of the store. */
+/** `played`: all seeds of `plain`, then all of the store. */
 function lineOf(row: Row, played: readonly Played[]): string {
   const [plain, store] = [played.slice(0, SEEDS.length), played.slice(SEEDS.length)];
   const rate = (of(store, 'perSecond') / of(plain, 'perSecond')).toFixed(2);

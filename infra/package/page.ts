@@ -7,7 +7,7 @@ import { build, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 
 const STYLESHEET = '<link rel="stylesheet" href="page.css" />';
-const SCRIPT = '<script src="main.ts"></script>';
+const SCRIPT = '<script src="page-entry.ts"></script>';
 const PROVIDER = 'data-provider=""';
 
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../shared/lab/page/${name}`, import.meta.url));
@@ -30,7 +30,7 @@ export async function pageText(provider: Provider | '' = ''): Promise<string> {
   const [template, style, script] = await Promise.all([
     readFile(fileOf('page.html'), 'utf8'),
     readFile(fileOf('page.css'), 'utf8'),
-    (built ??= bundle(fileOf('main.ts'))),
+    (built ??= bundle(fileOf('page-entry.ts'))),
   ]);
   const parts: readonly (readonly [mark: string, text: string])[] = [
     [STYLESHEET, `<style>${style}</style>`],

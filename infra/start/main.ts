@@ -2,8 +2,8 @@
 import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
-import { networkWords } from '../../shared/lab/report/network.ts';
-import type { Circumstances } from '../../shared/lab/report/schema.ts';
+import { emulatorsWords } from '../../shared/lab/report/warnings.ts';
+import type { Circumstances } from '../../shared/lab/report/report-schema.ts';
 import { runComparison } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/folder.ts';
@@ -52,7 +52,7 @@ async function prove({ name, recordsUrl, headers }: RunningCloud, signal: AbortS
 /** Ctrl-C ends the plan: what was measured makes a report. Resolves to the exit code. */
 async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
   const network = networkOf(options);
-  console.log(`Measures ${networkWords(network)}.`);
+  console.log(`Measures ${emulatorsWords(network)}; no cloud was asked.`);
   const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
     provider,
     urls: compareUrls,

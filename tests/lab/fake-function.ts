@@ -2,10 +2,9 @@
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
 import { isOfContainers, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { MIXES } from '../../shared/lab/work/workloads.ts';
-import { emptyUsage } from '../../shared/lab/kit/usage.ts';
-import { COUNTERS, result } from './fakes.ts';
+import { emptyUsage } from '../../shared/lab/kit/provider-usage.ts';
+import { COUNTERS, placeOf, result } from './fakes.ts';
 import { encodedOf } from './histogram-of.ts';
-import { placeOf } from './report/sample-report.ts';
 
 /** Milliseconds a call, whatever the number of callers: the store is never busy. */
 const LATENCY_MS = { record: 20, batch: 5, container: 2, 'container-sdk': 4 };

@@ -6,15 +6,34 @@ import {
   cellRequestSchema,
   type CellResult,
 } from '../../shared/lab/load/cell.ts';
-import type { Place } from '../../shared/lab/load/place.ts';
+import type { Place } from '../../shared/lab/load/instance-place.ts';
 import { type StoreCounters, storeCountersSchema } from '../../shared/lab/load/store-counters.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
-import { tenantOf } from '../../shared/lab/work/keys.ts';
-import { emptyUsage } from '../../shared/lab/kit/usage.ts';
+import { tenantOf } from '../../shared/lab/work/record-keys.ts';
+import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import { emptyUsage } from '../../shared/lab/kit/provider-usage.ts';
 import type { Runtime, Store, Table } from '../../shared/store/index.ts';
 import { type Clock } from './fake-store.ts';
 import { encodedOf } from './histogram-of.ts';
-import { placeOf } from './report/sample-report.ts';
+
+/** The place of a function beside an emulator. */
+export function placeOf(provider: Provider): Place {
+  return {
+    provider,
+    platform: 'local',
+    backend: provider === 'datastore' ? 'embedded emulator' : 'Azurite 3.37.0',
+    isEmulator: true,
+    region: null,
+    instanceId: `instance-of-${provider}`,
+    memoryBytes: 2 ** 31,
+    processors: 2,
+    processorModel: 'A <fast> CPU',
+    system: 'Linux 6.1.0 x64',
+    runtime: 'Node.js 24.21.0',
+    versions: { stowage: '0.1.0', '@azure/data-tables': '13.3.2' },
+    commit: '0123456789abcdef0123456789abcdef01234567',
+  };
+}
 
 export const PLACE: Place = { ...placeOf('datastore'), instanceId: 'one' };
 

@@ -26,7 +26,7 @@ import { mergeStepOf, nodeAt } from './merge-step.ts';
 import type { Life } from './process.ts';
 import type { MergeStep, Mishap } from './mishap.ts';
 import type { Fault, Latency, Weather } from './scenario.ts';
-import type { Scheduler } from '../../shared/lab/kit/scheduler.ts';
+import type { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 
 const HOUR_MS = 3_600_000;
 /** Sorts before all ids. */

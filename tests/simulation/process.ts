@@ -5,7 +5,7 @@ import { loadHash } from '../../shared/store/system/hash.ts';
 import { Chance } from './chance.ts';
 import type { MergeStep } from './mishap.ts';
 import type { Weather } from './scenario.ts';
-import type { Owner, Scheduler } from '../../shared/lab/kit/scheduler.ts';
+import type { Owner, Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 
 // Real time compiles WebAssembly, while virtual time would pass the first call's deadline.
 await loadHash();

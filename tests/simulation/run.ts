@@ -10,7 +10,7 @@ import { type Life, Process, START_WALL_MS, TIMEOUT_MS } from './process.ts';
 import { Provider } from './provider.ts';
 import { Recorder } from './recorder.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
-import { Scheduler } from '../../shared/lab/kit/scheduler.ts';
+import { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 import { orphansOf, storedRecords, structureFaults } from './structure.ts';
 import { Watch } from './watch.ts';
 

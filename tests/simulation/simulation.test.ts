@@ -8,7 +8,7 @@ import { Network } from './network.ts';
 import { runSeeds } from './parallel.ts';
 import { Process } from './process.ts';
 import { type Fault, scenarioOf } from './scenario.ts';
-import { Scheduler } from '../../shared/lab/kit/scheduler.ts';
+import { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 import { shrink } from './shrink.ts';
 import { type Simulation, SIMULATIONS } from './simulations.ts';
 import { playMachine } from './machine/run.ts';

@@ -40,7 +40,7 @@ export const YAML = text('YAML (js-yaml)', dump, load);
 
 const WHOLE = { depth: null, maxArrayLength: null, maxStringLength: null } as const;
 
-/** Runs what was written here a moment ago: never for text from elsewhere. */
+/** Runs text that was written here a moment ago; never use it for text from elsewhere. */
 const evaluated = (source: string): unknown => runInThisContext(`(${source})`) as unknown;
 
 /** The runtime's own text form in one line, like Python's repr. */
@@ -50,14 +50,14 @@ export const INSPECT = text(
   evaluated,
 );
 
-/** Sorted and a line an entry, like Python's pprint. */
+/** Sorted, with a line per entry, like Python's pprint. */
 export const INSPECT_LINES = text(
   'util.inspect, sorted, in lines',
   (value) => inspect(value, { ...WHOLE, breakLength: 80, compact: false, sorted: true }),
   evaluated,
 );
 
-/** A line a row, its key in front; the first line names the columns. Types are guessed. */
+/** A line per row, its key in front; the first line names the columns. Types are guessed. */
 export const CSV = text('CSV (papaparse)', csvOf, (csv) => {
   const [[, ...names] = [], ...lines] = Papa.parse<unknown[]>(csv, { dynamicTyping: true }).data;
   const rowOf = (cells: unknown[]): Dictionary => Object.fromEntries(names.map((name, at) => [name, cells[at]]));

@@ -1,5 +1,5 @@
-// What two documents measured of serializers: their values, made again, and their printed figures.
-import { recordSource } from '../../../shared/lab/work/records.ts';
+// Two documents that measured serializers: their values, made again, and their printed figures.
+import { recordSource } from '../../../shared/lab/work/sample-records.ts';
 import * as codecs from './codecs.ts';
 import type { Codec, Dictionary } from './codecs.ts';
 
@@ -18,7 +18,7 @@ export interface Question {
   readonly title: string;
   readonly source: string;
   readonly value: Dictionary;
-  /** Of the times of then; null where the document does not say of how many calls they are. */
+  /** Unit of the printed times; null where the document does not say how many calls they took. */
   readonly unit: 'ms' | null;
   /** Ratios are to this row, by the times that the document printed. */
   readonly baseline: Row;

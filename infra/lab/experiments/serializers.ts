@@ -1,7 +1,7 @@
-// Measures serializers of now, and sets them beside the figures of then.
+// Measures today's serializers, and sets them beside the documents' figures.
 import { isDeepStrictEqual } from 'node:util';
 import { median } from '../../../shared/lab/kit/numbers.ts';
-import { factor, threeDigits, whole, withUnit } from '../../../shared/lab/kit/format.ts';
+import { factor, threeDigits, whole, withUnit } from '../../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../../shared/lab/kit/text-table.ts';
 import type { Codec, Dictionary } from './codecs.ts';
 import { type Question, type Row, VALUES } from './documents.ts';
@@ -12,10 +12,10 @@ export interface Measured {
   readonly bytes: number;
 }
 
-/** Long enough that reading the clock does not count. */
+/** Long enough that the time to read the clock does not matter. */
 const CHUNK_LEAST_US = 3_000;
 
-/** Milliseconds of the processor per call, all threads: the time of other programs is not in it. */
+/** Processor time per call of all threads, in ms: other programs' time is not in it. */
 function callMs(work: () => unknown): number {
   const beganUs = processorUs();
   let calls = 0;

@@ -1,6 +1,6 @@
 // Billed operations of a driver's work: on Datastore entities, on Azure Tables requests.
 import type { Provider } from '../kit/dimensions.ts';
-import type { Usage } from '../kit/usage.ts';
+import type { Usage } from '../kit/provider-usage.ts';
 import type { DriverCounters } from '../../drivers/measured.ts';
 
 /** Operations as the provider bills them; a list counts as a read. */

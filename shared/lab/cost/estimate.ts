@@ -65,19 +65,19 @@ export const ENTITY_BYTES: Readonly<Record<Provider, (recordBytes: number) => nu
   'azure-tables': (recordBytes) => 156 + 2 * recordBytes,
 };
 
-/** Measured of containers: tests/lab/cost/estimate.test.ts counts all of it but `known`. */
+/** Measured figures of containers; tests/lab/cost/estimate.test.ts checks all but `known`. */
 const CONTAINERS = {
   /** Of the bytes of records: text compresses so. */
   storedShare: 0.618,
   /** A container's bytes after a load. */
   bytes: 400_000,
   /**
-   * Those that an instance of 64 MiB of cache knows: a sixteenth of it holds headers, each of 384
-   * bytes and a two hundredth of its container. Another container's header is read first.
+   * Headers that fit into a sixteenth of an instance's cache of 64 MiB: each takes 384 bytes and a
+   * two hundredth of its container. The header of any other container has to be read first.
    */
   known: 1_759,
-  /** Reads, and writes, of a put where several instances write: it looks, and may be refused. */
-  operationsAPut: 1.15,
+  /** Reads, and writes, per put where several instances write: it reads first, may be refused. */
+  operationsPerPut: 1.15,
 } as const;
 
 /** Records that a scan reads in a round trip. */
@@ -117,7 +117,7 @@ export function monthOf(
     workload;
   const calls = {
     perDay: (readsPerDay + writesPerDay + deletesPerDay) / recordsPerCall,
-    // Single entities go one after another, the others of a call all at once.
+    // Single entities of a call are sent one after another, in other layouts all at once.
     ms: roundTripMs * (layout === 'record' ? recordsPerCall : 1),
   };
   const scans = { perDay: scansPerDay, ms: roundTripMs * Math.ceil(records / SCAN_PAGE_RECORDS) };
@@ -159,10 +159,10 @@ export function operationsOf(layout: UsersLayout, provider: Provider, workload: 
   // A delete is a put: it writes its container.
   const puts = (writesPerDay + deletesPerDay) * touchedPerRecord;
   const unknownShare = Math.max(0, 1 - CONTAINERS.known / containers);
-  const readsAPut = instances > 1 ? CONTAINERS.operationsAPut : unknownShare;
+  const readsPerPut = instances > 1 ? CONTAINERS.operationsPerPut : unknownShare;
   return {
-    reads: readsPerDay * touchedPerRecord * (1 + unknownShare) + puts * readsAPut + scansPerDay * containers,
-    writes: puts * (instances > 1 ? CONTAINERS.operationsAPut : 1),
+    reads: readsPerDay * touchedPerRecord * (1 + unknownShare) + puts * readsPerPut + scansPerDay * containers,
+    writes: puts * (instances > 1 ? CONTAINERS.operationsPerPut : 1),
     deletes: 0,
   };
 }
@@ -198,14 +198,14 @@ export function billedSecondsADay(
 export function assumptionsOf({ date, providers }: PriceList, workload: Workload): string[] {
   const { recordsPerCall, keys, instances, roundTripMs } = workload;
   const { datastore, 'azure-tables': azure } = providers;
-  const { known, operationsAPut, storedShare } = CONTAINERS;
+  const { known, operationsPerPut, storedShare } = CONTAINERS;
   return [
     `Prices are list prices as read in ${date}, without taxes and discounts; check the sources before deciding.`,
     `A month has ${DAYS_A_MONTH} days of the same load. Free tiers are taken whole, as if nothing else used them.`,
-    `Records a call: ${recordsPerCall}, ${keys === 'random' ? 'anywhere in the table' : 'beside each other in the order of their keys'}. A round trip to the database takes ${roundTripMs} ms: single entities take one each, one after another; batches and containers one a call; scans one for ${SCAN_PAGE_RECORDS} records.`,
+    `Records per call: ${recordsPerCall}, ${keys === 'random' ? 'anywhere in the table' : 'beside each other in the order of their keys'}. A round trip to the database takes ${roundTripMs} ms: single entities take one each, one after another; batches and containers one per call; scans one for ${SCAN_PAGE_RECORDS} records.`,
     `Calls come at random moments of the day. As few instances as can take them, ${INSTANCE.concurrency} at a time on ${INSTANCE.vcpus} vCPU and ${INSTANCE.memoryGib} GiB, are billed while any is at work, for at least ${datastore.billedPeriod.leastMs} ms (Datastore) or ${azure.billedPeriod.leastMs.toLocaleString('en-US')} ms (Azure): real load has peaks, and costs more.`,
     `An entity of its own has five text properties; on Datastore four are indexed, which makes it ${ENTITY_BYTES.datastore(500).toLocaleString('en-US')} bytes for 500. Containers hold ${storedShare} of the bytes: text that compresses as the samples did.`,
-    `In containers a get takes one read, and a second one where an instance knows none of the table's last ${known.toLocaleString('en-US')} containers. A put takes ${instances > 1 ? `${operationsAPut} writes and reads, as several instances write` : 'one write, as one instance writes'}; a delete is a put. Splits are not counted.`,
+    `In containers a get takes one read, and a second one where an instance knows none of the table's last ${known.toLocaleString('en-US')} containers. A put takes ${instances > 1 ? `${operationsPerPut} writes and reads, as several instances write` : 'one write, as one instance writes'}; a delete is a put. Splits are not counted.`,
     'Every record that is read goes to the internet, uncompressed; egress is priced at its first tier.',
   ];
 }

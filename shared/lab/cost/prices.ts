@@ -33,7 +33,7 @@ export interface Price extends Origin {
   readonly per: number;
 }
 
-/** Prices of what a provider bills: on Azure no processors apart from memory. */
+/** Prices of the meters that a provider has: Azure bills no processors apart from memory. */
 export type Prices = Readonly<Record<Exclude<Meter, 'vcpuSeconds'>, Price> & Partial<Record<'vcpuSeconds', Price>>>;
 
 export interface RegionPrices {
@@ -48,7 +48,7 @@ export interface ProviderPrices {
   readonly billed: string;
   /** The first is the default. */
   readonly regions: readonly [RegionPrices, ...RegionPrices[]];
-  /** Free of each meter a month, where a daily amount is used up every day. */
+  /** Free amount of each meter per month; a daily amount is taken as used up every day. */
   readonly free: Readonly<Partial<Record<Meter, Origin & { readonly amount: number }>>>;
   /** Billed of an instance's time at work: so much at least, and above that in whole steps. */
   readonly billedPeriod: Origin & { readonly leastMs: number; readonly stepMs: number };

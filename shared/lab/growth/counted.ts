@@ -6,13 +6,13 @@ import { memoryDriver, memoryState } from '../../drivers/memory.ts';
 import type { Driver } from '../../store/index.ts';
 import { loadHash } from '../../store/system/hash.ts';
 import { billableOf } from '../cost/billable.ts';
-import { dollarsPerMillionRecords, operationPriceList } from '../cost/operations.ts';
+import { dollarsPerMillionRecords, operationPriceList } from '../cost/operation-prices.ts';
 import { PRICES_2026_11 } from '../cost/prices-2026-11.ts';
 import { sum } from '../kit/numbers.ts';
 import { seededRandom } from '../kit/random.ts';
 import { ScheduledRuntime } from '../kit/scheduled-runtime.ts';
-import { Scheduler } from '../kit/scheduler.ts';
-import { increase, sumOf } from '../kit/usage.ts';
+import { Scheduler } from '../kit/virtual-time.ts';
+import { increase, sumOf } from '../kit/provider-usage.ts';
 
 /** In the order in which they are printed. Each is per call, but for `stored`. */
 export const FIGURES = ['requests', 'reads', 'writes', 'read', 'written', 'stored', 'dollars', 'us'] as const;

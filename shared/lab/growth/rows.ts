@@ -4,7 +4,7 @@ import { openStore } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
 import { randomInt, seededRandom } from '../kit/random.ts';
 import { keyIndexes } from '../work/distributions.ts';
-import { randomText } from '../work/records.ts';
+import { randomText } from '../work/sample-records.ts';
 import { type Between, Counted, type Figures } from './counted.ts';
 import { type Item, type Layout, type Open, packed, plain } from './layouts.ts';
 

@@ -1,4 +1,4 @@
-// Splits what is too much for one request.
+// Cuts a list into pieces that one request can take.
 
 export function chunks<T>(items: readonly T[], size: number): T[][] {
   const parts: T[][] = [];

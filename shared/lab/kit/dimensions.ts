@@ -5,14 +5,15 @@ export const PROVIDERS = ['datastore', 'azure-tables'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 /**
- * `record`: the SDK, one entity a record. `batch`: the same in the SDK's batches. `container`: this
- * store. `container-sdk`: this store over the SDK's transport, which tells packing from transport.
+ * `record`: the SDK, with one entity per record. `batch`: the same in the SDK's batches.
+ * `container`: this store. `container-sdk`: this store over the SDK's transport, to tell apart what
+ * packing and what the transport gains.
  */
 export const LAYOUTS = ['record', 'batch', 'container', 'container-sdk'] as const;
 
 export type Layout = (typeof LAYOUTS)[number];
 
-/** Users choose among these: a plan's default, and the estimate's layouts. */
+/** The layouts that a user chooses among: a plan's default, and all that an estimate has. */
 export const USERS_LAYOUTS = ['record', 'batch', 'container'] as const satisfies readonly Layout[];
 
 export type UsersLayout = (typeof USERS_LAYOUTS)[number];
@@ -22,8 +23,8 @@ export function isOfContainers(layout: Layout): boolean {
 }
 
 /**
- * `load` inserts and `read-together` reads, 100 records of a tenant a call; `update` replaces one.
- * The others are YCSB's core workloads (Cooper et al., SoCC 2010).
+ * `load` inserts and `read-together` reads 100 records of one tenant per call; `update` replaces
+ * one record. The others are YCSB's core workloads (Cooper et al., SoCC 2010).
  */
 export const WORKLOADS = [
   'load',
@@ -39,7 +40,7 @@ export const WORKLOADS = [
 
 export type Workload = (typeof WORKLOADS)[number];
 
-/** When the calls of an open loop are due (cell.ts). */
+/** Gaps between the calls of an open loop: exponential, as of independent callers, or equal. */
 export const ARRIVALS = ['poisson', 'equidistant'] as const;
 
 /** `ycsb`: ten fields of random characters. `text` compresses to about half. */

@@ -1,7 +1,7 @@
 // How far a rate drifted while it was measured: a load that was still warming up, or a machine that
 // grew slower, shows as halves of the windows that differ by more than chance.
 
-/** Records of one window, of its first half, and the replies that they came in. */
+/** Records of one window and of its first half, and the number of replies they came in. */
 export interface Halves {
   readonly records: number;
   readonly recordsFirstHalf: number;
@@ -12,8 +12,8 @@ export interface Halves {
 const DEVIATIONS = 2;
 
 /**
- * The factor between the halves of all windows together, 1 or more, less what chance explains of
- * as many independent replies. Infinity where one half is empty.
+ * The factor between the two halves of all windows together, less what chance explains with so many
+ * independent replies: 1 or more, Infinity where one half is empty.
  */
 export function driftOf(windows: readonly Halves[]): number {
   let [early, late, operations] = [0, 0, 0];

@@ -5,12 +5,12 @@ import { median } from './numbers.ts';
 const finite = z.number();
 
 export const figureSchema = z.strictObject({
-  /** An even number of values has the mean of the two in the middle. */
+  /** Of an even number of values: the mean of the two in the middle. */
   median: finite,
   /** The interval's ends: two of the values. One value is both. */
   low: finite,
   high: finite,
-  /** That it holds the true median: 0 of one value, 0.75 of three, above 0.95 from six. */
+  /** Probability that the interval holds the true median: 0 for one value, above 0.95 from six. */
   confidence: z.number().min(0).max(1),
   values: z.array(finite).min(1),
 });

@@ -6,7 +6,7 @@ const HIGHEST_MICROSECONDS = 60_000_000;
 
 export type Histogram = hdr.Histogram;
 
-/** A percentile stands on so many slower operations; with fewer, one moves it by a multiple. */
+/** A percentile needs so many slower operations: with fewer, one of them moves it by a multiple. */
 const SLOWER_MIN = 10;
 
 /** How many operations a percentile needs: p50 20, p90 100, p95 200, p99 1,000, p99.9 10,000. */
@@ -45,7 +45,7 @@ export function mergeHistograms(encoded: readonly string[]): Histogram {
   return merged;
 }
 
-/** Null where the operations are too few for a percentile; 0 as the mean and maximum of none. */
+/** Percentiles are null where operations are too few; mean and maximum of none are 0. */
 export function latenciesOf(histogram: Histogram) {
   const given = (percentile: number): number | null => percentileOf(histogram, percentile);
   return {

@@ -1,4 +1,5 @@
-// Ratios block by block: a disturbance hits both sides. The verdict is read off the interval.
+// The ratio of two cells, paired within each block, so that a disturbance hits both sides. Its
+// interval gives the verdict.
 import * as z from 'zod';
 import { median, sum } from './numbers.ts';
 import { SIGNIFICANCE } from './figure.ts';
@@ -11,7 +12,7 @@ export const ratioSchema = z.strictObject({
   /** Ends of its interval, which inverts Wilcoxon's signed-rank test. */
   low: positive,
   high: positive,
-  /** That it holds the true ratio: 0 of one pair, 0.94 of five, above 0.95 from six. */
+  /** Probability that the interval holds the true ratio: 0 for one pair, above 0.95 from six. */
   confidence: z.number().min(0).max(1),
   /** Blocks in which both sides ran. */
   pairs: z.int().min(1),
@@ -41,15 +42,15 @@ export interface Pair {
   readonly denominator: number;
 }
 
-/** By chance six pairs of one thing lie on one side once in 32 times, five once in 16. */
+/** Six pairs of equal things lie on one side by chance once in 32 times, five once in 16. */
 const PAIRS_TO_TELL_APART = 6;
 
-/** Equal prices differ by less, as sums of them are rounded. */
+/** Sums of equal prices may differ by less than this, by rounding. */
 const ROUNDING = 1e-9;
 
 /**
- * By Wilcoxon's signed ranks (Hollander and Wolfe, 3.3). Null without pairs, or over a 0. `drift`,
- * 1 or more: by so much both sides together changed while they were measured (drift.ts).
+ * By Wilcoxon's signed ranks (Hollander and Wolfe, 3.3). Null without pairs, or if a denominator is
+ * 0. `drift`: the factor, 1 or more, by which both drifted while they were measured (drift.ts).
  */
 export function ratioOf(pairs: readonly Pair[], drift = 1): Ratio | null {
   if (pairs.length === 0 || pairs.some(({ denominator }) => denominator <= 0)) return null;
@@ -77,7 +78,7 @@ function verdictOf(pairs: number, low: number, high: number, drift: number): Rat
   return isHigher ? 'higher' : 'lower';
 }
 
-/** Means left out at each end, and the confidence; of few pairs it is the whole range. */
+/** How many means are left out at each end (none of few pairs), and the confidence of the rest. */
 function ends(pairs: number): { readonly leftOut: number; readonly confidence: number } {
   const ways = waysToRankSums(pairs);
   const chanceUpTo = (most: number): number => sum(ways.slice(0, most + 1)) / 2 ** pairs;

@@ -1,11 +1,11 @@
 // The runtime of a store in virtual time: a scheduler's clock and timers, and chance of its own.
 import type { Runtime } from '../../store/contract/runtime.ts';
 import type { Random } from './random.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler } from './virtual-time.ts';
 
 const START_WALL_MS = 1_700_000_000_000;
 
-/** Work takes no time: only timers and replies let it pass. */
+/** Work takes no virtual time; only timers and replies let time pass. */
 export class ScheduledRuntime implements Runtime {
   readonly #scheduler: Scheduler;
   readonly #random: Random;

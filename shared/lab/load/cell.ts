@@ -1,9 +1,9 @@
 // A request to one instance for its part of a cell's run, and the answer, both as JSON.
 import * as z from 'zod';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, RECORD_FORMS, WORKLOADS } from '../kit/dimensions.ts';
-import { countsSchema, usageSchema } from '../kit/usage.ts';
+import { countsSchema, usageSchema } from '../kit/provider-usage.ts';
 import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
-import { placeSchema } from './place.ts';
+import { placeSchema } from './instance-place.ts';
 import { STEADINESS } from './steady.ts';
 import { storeCountersSchema } from './store-counters.ts';
 
@@ -22,18 +22,18 @@ const { recordBytes, containerKib } = coordinatesSchema.shape;
 export const datasetRequestSchema = z.strictObject({
   layout: z.enum(LAYOUTS),
   dataset: datasetSchema,
-  /** Records that it holds before anything is measured. */
+  /** Records that are in it before anything is measured. */
   records: z.int().min(1).max(1_000_000).default(10_000),
   recordBytes: recordBytes.default(RECORD_BYTES),
   recordForm: z.enum(RECORD_FORMS).default('ycsb'),
   containerKib: containerKib.default(null),
-  /** The records' texts follow from it. */
+  /** Determines the fields of the records. */
   seed: z.int().min(0).max(0xffff_ffff).default(1),
-  /** Since 1970, in milliseconds: from then on the load grows (ramp.ts). Null: as it comes. */
+  /** Milliseconds since 1970, from when the load may grow (ramp.ts). Null: no limit. */
   rampedSinceMs: z.number().min(0).nullable().default(null),
 });
 
-/** When calls of an open loop are due (arrivals.ts). */
+/** When the calls of an open loop are due. */
 export const arrivalsSchema = z.enum(ARRIVALS).default('poisson');
 
 /** How long the load lasts before it is measured. */
@@ -44,7 +44,7 @@ export const warmupSchema = z.strictObject({
   mostMs: z.int().min(0).max(60_000).default(1_500),
 });
 
-/** A request to one instance. A workload other than `load` wants a dataset that has been loaded. */
+/** A request to one instance. All workloads but `load` need a dataset that has been loaded. */
 export const cellRequestSchema = z.strictObject({
   ...datasetRequestSchema.shape,
   workload: z.enum(WORKLOADS),
@@ -52,10 +52,10 @@ export const cellRequestSchema = z.strictObject({
   keys: z.enum(KEY_CHOICES).nullable().default(null),
   /** Callers in flight; of an open loop the most operations in flight. */
   callers: z.int().min(1).max(CALLERS_MAX),
-  /** Calls that begin a second on this instance; null: a closed loop. */
+  /** Calls that begin per second on this instance; null: a closed loop. */
   ratePerSecond: z.number().positive().nullable().default(null),
   arrivals: arrivalsSchema,
-  /** The window's. A closed loop's is up to twice as long after few replies (phases.ts). */
+  /** Length of the window. Few replies make a closed loop's up to twice as long (phases.ts). */
   durationMs: z.int().min(1).max(60_000).default(1_000),
   warmup: warmupSchema.prefault({}),
   /** When the window opens everywhere, in milliseconds since 1970; null: as soon as it is warm. */
@@ -105,29 +105,29 @@ export const cellResultSchema = z.strictObject({
   openedAtMs: z.number().positive(),
   /** Length of the window as it was measured. */
   durationMs: z.number().positive(),
-  /** Replied within the window, those over its edge by their share within. A scan is one. */
+  /** Answered within the window; operations over its edge count in part. A scan counts as one. */
   records: z.number().min(0),
   /** Those of the window's first half: against the rest it shows how the rate drifted. */
   recordsFirstHalf: z.number().min(0),
-  /** Records replied in all, warm-up and drain included: what `usage` was spent on. */
+  /** Answered in all, with warm-up and drain: `usage` was spent on these. */
   recordsTotal: count,
   usage: usageSchema,
-  /** The store's own counts; null in the layouts that do without it. */
+  /** The store's own counts; null in layouts without it. */
   store: storeCountersSchema.nullable(),
   /** Failed records since the window began, by code. */
   errors: countsSchema,
   /** Without a reply at the end, or due and never sent. The histogram has them with their age. */
   unfinished: count,
-  /** Microseconds, in an open loop from when due. HdrHistogram V2, compressed, base64. */
+  /** Microseconds, in an open loop since a call was due. HdrHistogram V2, compressed, base64. */
   histogram: z.string().min(1),
   /** Operations in the histogram. */
   operations: count,
-  /** Open loop: the longest that an operation was sent after it was due. Null in a closed loop. */
+  /** Longest time from when an operation was due until it was sent; null in a closed loop. */
   behindMsMax: milliseconds.nullable(),
-  /** Whether operations waited for Datastore's 500/50/5 rule: then the figure is the rule's. */
+  /** Whether operations waited for Datastore's 500/50/5 rule, which then limited the rate. */
   isHeldByRamp: z.boolean(),
   processor: z.strictObject({
-    /** Share of the thread's working time that it waited. Null, as below: the system is silent. */
+    /** Share of the thread's working time that it waited; null if the system does not tell. */
     wait: share.nullable(),
     /** Share of the machine's processor time that the hypervisor gave to other machines. */
     stolen: share.nullable(),

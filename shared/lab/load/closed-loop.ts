@@ -1,13 +1,12 @@
-// The closed loop: callers who each wait for a reply before they call again.
-import type { Runtime } from '../../store/index.ts';
+// The closed loop: each caller waits for its reply before it calls again.
 
-/** Asked before each call, by each caller; true ends the loop. The next answer may differ. */
-export type IsOver = () => boolean;
-
-/** Callers have numbers from 0. After a failure nobody calls again; rejects when all is quiet. */
+/**
+ * Callers are numbered from 0. Each asks `isOver` before each of its calls, and stops at true.
+ * After one call failed nobody calls again; rejects with its error once no call is in flight.
+ */
 export async function closedLoop(
   callers: number,
-  isOver: IsOver,
+  isOver: () => boolean,
   call: (caller: number) => Promise<unknown>,
 ): Promise<void> {
   const failures: unknown[] = [];
@@ -22,24 +21,7 @@ export async function closedLoop(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Over after so many calls of all callers together. */
-export function afterCalls(count: number): IsOver {
-  let left = count;
-  return () => left-- <= 0;
-}
-
-/** Over after this time, from when it was first asked: one call is made at least. */
-export function afterMs(durationMs: number, clock: Pick<Runtime, 'monotonicMs'>): IsOver {
-  let endMs: number | undefined;
-  return () => {
-    const nowMs = clock.monotonicMs();
-    if (endMs !== undefined) return nowMs >= endMs;
-    endMs = nowMs + durationMs;
-    return false;
-  };
-}
-
-/** One call for each item, so many at a time (Infinity: all). Settles as `closedLoop` does. */
+/** Makes one call for each item, at most `callers` at a time. Settles as `closedLoop` does. */
 export async function eachInFlight<Item>(
   items: readonly Item[],
   callers: number,

@@ -1,32 +1,32 @@
 // The records that a workload begins with: loaded before it is measured, and removed after all.
 import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
 import { chunks } from '../kit/chunks.ts';
-import { keyOf } from '../work/keys.ts';
-import type { RecordFields } from '../work/records.ts';
+import { keyOf } from '../work/record-keys.ts';
+import type { RecordFields } from '../work/sample-records.ts';
 import { MIXES } from '../work/workloads.ts';
 import type { CellRequest, DatasetRequest } from './cell.ts';
 import { eachInFlight } from './closed-loop.ts';
 import { isOfContainers } from '../kit/dimensions.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient, sendCall } from '../work/layout-clients.ts';
-import { type Operation, operationSource } from '../work/operations.ts';
-import type { Place } from './place.ts';
+import { type Operation, operationSource } from '../work/operation-source.ts';
+import type { Place } from './instance-place.ts';
 import { Ramp, type RampOptions } from './ramp.ts';
 import { countersIn, type StoreCounters } from './store-counters.ts';
 import type { CellTargets, DatasetTargets } from './targets.ts';
-import type { Usage } from '../kit/usage.ts';
+import type { Usage } from '../kit/provider-usage.ts';
 
-/** Calls that load a dataset at once: enough to keep either provider busy. */
+/** Calls in flight while a dataset is loaded: enough to keep either provider busy. */
 const PRELOAD_CONCURRENCY = 4;
 
 /** A layout's client of a dataset, and running totals of what it spends. */
 export interface OpenDataset {
   readonly client: LayoutClient;
   readonly usage: () => Usage;
-  /** Null where no store has a part in it. */
+  /** Null in layouts without the store. */
   readonly storeCounters: () => StoreCounters | null;
 }
 
-/** Creates the kind or table if it is missing. Throws `invalid` for another container size. */
+/** Creates a missing kind or table. Throws `invalid` if it has another container size. */
 export async function openDataset(
   { layout, dataset, containerKib }: Pick<DatasetRequest, 'layout' | 'dataset' | 'containerKib'>,
   { baseline, openStore }: DatasetTargets,
@@ -49,7 +49,7 @@ export async function openDataset(
   };
 }
 
-/** The store names its own option, which nobody gave who asked for a dataset. */
+/** The store's message names `containerBytesMax`, but the caller gave `containerKib`. */
 function inOwnWords(error: unknown): never {
   if (!(error instanceof StoreError && error.message.includes('containerBytesMax'))) throw error;
   const advice = 'the dataset was made with another containerKib: give the same, or none';
@@ -62,7 +62,7 @@ export interface PrepareOptions {
   readonly runtime?: Runtime;
 }
 
-/** Loads the dataset unless its last record is there. Rejects when nothing is in flight. */
+/** Loads the dataset unless its last record is there. Rejects once no call is in flight. */
 export async function prepareDataset(
   request: DatasetRequest,
   targets: CellTargets,
@@ -81,7 +81,7 @@ export async function prepareDataset(
   await sendAll(client, [last], ramp, signal);
 }
 
-/** Undefined without a wish for it, on emulators, and on other providers than Datastore. */
+/** Undefined if the request asks for none, on emulators, and elsewhere than on Datastore. */
 export function rampOf(
   rampedSinceMs: CellRequest['rampedSinceMs'],
   place: Pick<Place, 'isEmulator' | 'provider'>,
@@ -111,7 +111,7 @@ async function sendAll(
   ramp: Ramp | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  // Settles when nothing is in flight any more: what has ended writes no more.
+  // Settles only once no call is in flight, so that nothing is written afterwards.
   await eachInFlight(chunks(operations, MIXES.load.recordsPerCall), PRELOAD_CONCURRENCY, async (some) => {
     await ramp?.turn(() => signal.aborted, signal);
     signal.throwIfAborted();
@@ -121,7 +121,7 @@ async function sendAll(
   });
 }
 
-/** Tries everything before it rejects; nothing there is no error. No cell may run any more. */
+/** Tries both kind and table before it rejects; absent ones are no error. No cell may use them. */
 export async function removeDataset(
   dataset: string,
   { baseline, openStore }: DatasetTargets,

@@ -14,15 +14,13 @@ export class Meter {
   readonly histogram: Histogram = newHistogram();
   readonly errors: Record<string, number> = {};
   warmupErrors = 0;
-  /** Replied in the window; those of an operation over its edge by its share of time within. */
+  /** Answered within the window; operations over its edge count by their share of time within. */
   records = 0;
   recordsFirstHalf = 0;
   recordsTotal = 0;
-  /** Time that operations were under way within the window, together. */
-  underWayMs = 0;
   firstOperationMs: number | null = null;
   behindMsMax = 0;
-  /** Operations that nobody waited for to the end. */
+  /** Operations without a reply at the end, or never sent. */
   unfinished = 0;
   readonly #phases: Phases;
   readonly #underWay = new Set<UnderWay>();
@@ -39,7 +37,7 @@ export class Meter {
     return operation;
   }
 
-  /** The reply is here, with an error for each record that failed. */
+  /** Counts a reply; `errors` has one for each record that failed. */
   end(operation: UnderWay, errors: readonly unknown[], nowMs: number): void {
     this.#underWay.delete(operation);
     const replied = operation.records - errors.length;
@@ -47,23 +45,19 @@ export class Meter {
     if (!this.#hasFirst && replied > 0) this.firstOperationMs = latencyMs;
     this.#hasFirst = true;
     this.recordsTotal += replied;
-    this.underWayMs += this.#withinMs(operation.dueMs, nowMs);
     if (nowMs < this.#phases.openedMs) this.warmupErrors += errors.length;
     else this.#countWithin(operation, replied, errors, nowMs);
     if (replied > 0) this.#phases.replied(nowMs);
   }
 
-  /** Nobody waits any longer. Operations still under way count with their time so far. */
+  /** Ends the count: operations in flight are unfinished, with their age as latency. */
   cut(nowMs: number): void {
-    for (const { dueMs } of this.#underWay) {
-      this.underWayMs += this.#withinMs(dueMs, nowMs);
-      this.#time(dueMs, nowMs);
-    }
+    for (const { dueMs } of this.#underWay) this.#time(dueMs, nowMs);
     this.unfinished += this.#underWay.size;
   }
 
-  /** One that the window has closed on before it was sent: it counts if it was due within. */
-  leave(dueMs: number, nowMs: number): void {
+  /** Counts a call that was due within the window, but not sent before it closed. */
+  skip(dueMs: number, nowMs: number): void {
     if (!this.#isWithin(dueMs)) return;
     this.unfinished += 1;
     recordLatency(this.histogram, nowMs - dueMs);
@@ -82,7 +76,7 @@ export class Meter {
   }
 
   #time(dueMs: number, nowMs: number): void {
-    // Whoever had no answer from before the window to its end is the one who starves.
+    // An operation in flight from before the window until after it starved, so it counts too.
     const isThroughout = dueMs < this.#phases.openedMs && nowMs > this.#phases.closedMs;
     if (this.#isWithin(dueMs) || isThroughout) recordLatency(this.histogram, nowMs - dueMs);
   }
@@ -90,21 +84,12 @@ export class Meter {
   #isWithin(dueMs: number): boolean {
     return dueMs >= this.#phases.openedMs && dueMs < this.#phases.closedMs;
   }
-
-  #withinMs(fromMs: number, toMs: number): number {
-    const { openedMs, closedMs } = this.#phases;
-    return overlapMs(fromMs, toMs, openedMs, closedMs);
-  }
 }
 
-/** Counted whole, slow operations would make the rate depend on where the edges lie. */
+/** Counted whole, slow operations would make the rate depend on the window's edges. */
 function shareWithin(sentMs: number, nowMs: number, openedMs: number, closesMs: number): number {
   if (nowMs <= sentMs) return nowMs <= closesMs ? 1 : 0;
-  return overlapMs(sentMs, nowMs, openedMs, closesMs) / (nowMs - sentMs);
-}
-
-function overlapMs(fromMs: number, toMs: number, openedMs: number, closesMs: number): number {
-  return Math.max(0, Math.min(toMs, closesMs) - Math.max(fromMs, openedMs));
+  return Math.max(0, Math.min(nowMs, closesMs) - Math.max(sentMs, openedMs)) / (nowMs - sentMs);
 }
 
 /** The error's own code, its name if it has none. */

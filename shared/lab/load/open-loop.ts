@@ -1,16 +1,24 @@
-// The open loop: calls begin when they are due, whatever was answered. Latency counts from then, or
-// a store that stands still would look fast (coordinated omission).
+// The open loop: calls begin when they are due, whether earlier ones were answered or not. Latency
+// counts from then; otherwise a store that stands still would look fast (coordinated omission).
 import pLimit from 'p-limit';
+import type { Random } from '../kit/random.ts';
+import type { CellRequest } from './cell.ts';
 
-export interface OpenLoop {
+/** Draws the milliseconds from one arrival to the next, without end. */
+export function gapsOf(perSecond: number, arrivals: CellRequest['arrivals'], random: Random): () => number {
+  const meanMs = 1_000 / perSecond;
+  return arrivals === 'equidistant' ? () => meanMs : () => -Math.log(1 - random()) * meanMs;
+}
+
+interface OpenLoop {
   /** Asked before each call; true ends the loop. */
   readonly isOver: () => boolean;
-  /** When the first call is due, and the milliseconds from each to the next (arrivals.ts). */
+  /** When the first call is due, and the milliseconds from each to the next. */
   readonly startMs: number;
   readonly gapMs: () => number;
   /** Resolves at that moment, or when the loop is over. */
   readonly until: (dueMs: number) => Promise<void>;
-  /** Calls that are due while so many are in flight wait for their turn. */
+  /** A call that is due while so many are in flight waits until one of them has ended. */
   readonly inFlightMax: number;
   /** Never rejects. */
   readonly call: (dueMs: number) => Promise<void>;

@@ -11,13 +11,13 @@ export interface PhasesOptions extends Pick<
   readonly runtime: { monotonicMs(): number; wallMs(): number };
 }
 
-/** A closed loop's window grows until each caller has so many replies. */
+/** A closed loop's window is made long enough for so many replies to each caller. */
 const REPLIES_PER_CALLER = 2;
 
 /** No window is longer than its wanted length times this. */
 export const WINDOW_GROWTH_MAX = 2;
 
-/** Operations still in flight when the window closes are waited for so long. */
+/** The longest wait for operations that are in flight when the window closes. */
 export const DRAIN_MS = 10_000;
 
 /** All times in milliseconds of the runtime's monotonic clock. */
@@ -44,14 +44,14 @@ export class Phases {
     if (windowAtMs !== null) this.#opensAtMs = Math.max(this.startMs, this.startMs + windowAtMs - runtime.wallMs());
   }
 
-  /** How often somebody has to look at least. */
+  /** The longest time between two calls of `update`. */
   get tickMs(): number {
     const windowTickMs = Math.max(1, this.#options.durationMs / 20);
     return this.openedMs === Infinity ? Math.min(this.#sliceMs, windowTickMs) : windowTickMs;
   }
 
-  /** Opens and closes what is due. Call it before a reply is counted or a call is made. */
-  look(): void {
+  /** Opens or closes the window if that is due. Call it before each call, and for each reply. */
+  update(): void {
     const nowMs = this.#options.runtime.monotonicMs();
     if (this.openedMs === Infinity) this.#open(nowMs);
     if (this.closedMs === Infinity && nowMs >= this.closesMs) this.closedMs = this.closesMs;
@@ -68,7 +68,7 @@ export class Phases {
     this.closedMs = Math.min(this.closedMs, nowMs);
   }
 
-  /** A reply with success has come. The warm-up's count: the window ends by the clock alone. */
+  /** Counts a successful reply of the warm-up; the window itself ends by the clock alone. */
   replied(nowMs: number): void {
     if (this.openedMs !== Infinity) return;
     const slice = Math.floor((nowMs - this.startMs) / this.#sliceMs);
@@ -95,7 +95,7 @@ export class Phases {
     return Array.from({ length: slices }, (_, slice) => this.#warmupReplies[slice] ?? 0);
   }
 
-  /** Settled as it opens: a window that ended by its own replies would give too high a rate. */
+  /** Decided as the window opens: one that ended with a reply would give too high a rate. */
   #growth(warmMs: number): number {
     const { durationMs, callers, ratePerSecond } = this.#options;
     if (ratePerSecond !== null || warmMs === 0) return 1;

@@ -1,4 +1,4 @@
-// Datastore's rule for new data: 500 operations a second, half as many more every five minutes.
+// Datastore's rule for new data: 500 operations per second, half as many more every five minutes.
 // https://cloud.google.com/datastore/docs/best-practices
 import type { Runtime } from '../../store/index.ts';
 
@@ -6,16 +6,13 @@ const FIRST_PER_SECOND = 500;
 const GROWTH = 1.5;
 const STEP_MS = 300_000;
 
-/** Operations a second that are allowed so long after the first one. */
-export function allowedPerSecond(elapsedMs: number): number {
-  return FIRST_PER_SECOND * GROWTH ** Math.max(0, Math.floor(elapsedMs / STEP_MS));
-}
-
+/** Operations allowed between two moments, in milliseconds since the dataset's first one. */
 export function allowedBetween(fromMs: number, toMs: number): number {
   let allowed = 0;
   for (let atMs = fromMs; atMs < toMs;) {
-    const nextMs = Math.min(toMs, (Math.floor(atMs / STEP_MS) + 1) * STEP_MS);
-    allowed += (allowedPerSecond(atMs) * (nextMs - atMs)) / 1_000;
+    const step = Math.floor(atMs / STEP_MS);
+    const nextMs = Math.min(toMs, (step + 1) * STEP_MS);
+    allowed += (FIRST_PER_SECOND * GROWTH ** step * (nextMs - atMs)) / 1_000;
     atMs = nextMs;
   }
   return allowed;
@@ -25,15 +22,15 @@ export interface RampOptions {
   /** Milliseconds since the dataset's first operation, when this begins. */
   readonly elapsedMs: number;
   readonly instances: number;
-  /** Entity operations so far: whoever packs many records into one is held up less. */
+  /** Entity operations so far: a layout that packs many records into one is held up less. */
   readonly spent: () => number;
   readonly runtime: Pick<Runtime, 'monotonicMs' | 'watch'>;
 }
 
-/** A caller that is held up asks again after so long. */
+/** The wait of a caller that is held up before it asks again. */
 const PAUSE_MS = 5;
 
-/** Keeps one instance's operations below the rule. Unused room is not made up for. */
+/** Keeps one instance's operations, counted from its beginning, below the rule. */
 export class Ramp {
   readonly #options: RampOptions;
   readonly #startMs: number;

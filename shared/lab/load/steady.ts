@@ -1,11 +1,11 @@
-// When a load is warm: the rate of its replies rises no more.
+// Whether a load is warm, so that the rate of its replies changes no more.
 import { sum } from '../kit/numbers.ts';
 
 export const STEADINESS = ['steady', 'unsteady', 'not known'] as const;
 
 export type Steadiness = (typeof STEADINESS)[number];
 
-/** The last slices of time are compared with as many before them: at least so many. */
+/** At least so many of the last time slices are compared with as many before them. */
 const SLICES = 3;
 
 /** A warm-up that lasts its shortest time is cut into two such groups. */
@@ -14,7 +14,7 @@ export const SLICES_LEAST = 2 * SLICES;
 /** The last slices together may differ by so much from those before. */
 const TOLERANCE = 0.1;
 
-/** With so many a doubled load is told in nine of ten cases; with half of them in one of two. */
+/** With so many replies, nine of ten loads that double are recognized; with half, one of two. */
 const REPLIES_NEEDED = 100;
 
 /** Whether the last slices differ from those before by a tenth at most, or as by chance. */

@@ -1,8 +1,8 @@
-// The things that a cell needs of its function.
+// What a cell needs from the function that runs it.
 import type { Store } from '../../store/index.ts';
 import type { Baseline } from '../work/baseline.ts';
-import type { Usage } from '../kit/usage.ts';
-import type { Place } from './place.ts';
+import type { Usage } from '../kit/provider-usage.ts';
+import type { Place } from './instance-place.ts';
 import type { ProcessorTimes } from './processor-shares.ts';
 
 /** This store, and running totals of what its driver spends. */

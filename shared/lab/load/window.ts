@@ -3,17 +3,16 @@ import type { Runtime } from '../../store/index.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import type { Histogram } from '../kit/histogram.ts';
 import type { Call, Unit } from '../work/layout-clients.ts';
-import { gapsOf } from './arrivals.ts';
 import { closedLoop } from './closed-loop.ts';
 import { Meter } from './meter.ts';
-import { openLoop } from './open-loop.ts';
+import { gapsOf, openLoop } from './open-loop.ts';
 import { Phases, type PhasesOptions } from './phases.ts';
 import type { Ramp } from './ramp.ts';
 import { scramble32, seededRandom } from '../kit/random.ts';
 
 export interface WindowOptions
   extends Omit<PhasesOptions, 'runtime'>, Pick<CellRequest, 'arrivals' | 'drawSeed' | 'part'> {
-  /** How long operations in flight at the end are waited for. */
+  /** The longest wait for operations that are in flight at the end. */
   readonly drainMs: number;
   readonly signal: AbortSignal;
   readonly runtime: Runtime;
@@ -27,10 +26,9 @@ type Fields =
 /** Figures as callers saw them; the fields are those of a cell's result (cell.ts). */
 export interface WindowResult extends Pick<CellResult, Fields | 'warmup' | 'openedAtMs' | 'behindMsMax'> {
   readonly histogram: Histogram;
-  readonly underWayMs: number;
 }
 
-/** Keeps when calls are due apart from what they do, which is drawn from the same seed. */
+/** Draws arrivals independently of the operations, which come from the same seed. */
 const ARRIVALS_SALT = 0x5a17_0bad;
 
 /** Longest wait for calls in flight when the signal aborts. */
@@ -41,10 +39,7 @@ export async function runWindow(nextCall: () => Call, options: WindowOptions): P
   const run = new Run(nextCall, options);
   const { ratePerSecond, arrivals, drawSeed, part, signal, runtime } = options;
   const random = seededRandom(scramble32(scramble32(drawSeed ^ ARRIVALS_SALT) + part.index));
-  const callers =
-    ratePerSecond === null
-      ? run.closedLoop()
-      : run.openLoop(gapsOf({ perSecond: ratePerSecond, spacing: arrivals }, random));
+  const callers = ratePerSecond === null ? run.closedLoop() : run.openLoop(gapsOf(ratePerSecond, arrivals, random));
   const over = new AbortController();
   await Promise.race([callers, run.atTheLatest(AbortSignal.any([over.signal, signal]))]);
   over.abort();
@@ -86,27 +81,27 @@ class Run {
 
   async #makeDue(dueMs: number): Promise<void> {
     if (this.#isOpen()) await this.#make(dueMs);
-    else this.#meter.leave(dueMs, this.#options.runtime.monotonicMs());
+    else this.#meter.skip(dueMs, this.#options.runtime.monotonicMs());
   }
 
-  /** Ends early when the window closes. */
+  /** Resolves at that moment, or earlier when the window closes. */
   async #until(dueMs: number): Promise<void> {
     const { runtime, signal } = this.#options;
     for (;;) {
       const waitMs = Math.min(dueMs, this.#phases.closedMs) - runtime.monotonicMs();
       if (waitMs <= 0 || signal.aborted) return;
       await runtime.watch(Math.min(waitMs, this.#phases.tickMs), signal);
-      this.#phases.look();
+      this.#phases.update();
     }
   }
 
   #isOpen(): boolean {
-    this.#phases.look();
+    this.#phases.update();
     if (this.#options.signal.aborted) this.#phases.close();
     return this.#phases.closedMs === Infinity;
   }
 
-  /** Sees to it that the window ends, and resolves when the drain is over too: callers may hang. */
+  /** Closes the window in time even if callers hang. Resolves when the drain is over. */
   async atTheLatest(signal: AbortSignal): Promise<void> {
     const { drainMs, runtime } = this.#options;
     while (!signal.aborted && this.#isOpen()) await runtime.watch(this.#phases.tickMs, signal);
@@ -114,7 +109,7 @@ class Run {
     await runtime.watch(drainMs, signal);
   }
 
-  /** `dueMs`: of the call's first units; undefined: when they are sent. */
+  /** `dueMs`: when the call's first units were due; undefined: when they are sent. */
   async #make(dueMs: number | undefined): Promise<void> {
     let firstDueMs = dueMs;
     for (const group of this.#nextCall()) {
@@ -138,7 +133,7 @@ class Run {
     } catch (error) {
       errors = Array.from({ length: unit.records }, () => error);
     }
-    this.#phases.look();
+    this.#phases.update();
     this.#meter.end(operation, errors, runtime.monotonicMs());
     // A provider that refuses at once would otherwise keep this loop from ever letting timers and
     // sockets in.
@@ -162,7 +157,6 @@ class Run {
       firstOperationMs: meter.firstOperationMs,
       behindMsMax: ratePerSecond === null ? null : meter.behindMsMax,
       histogram: meter.histogram,
-      underWayMs: meter.underWayMs,
     };
   }
 }

@@ -2,10 +2,10 @@
 // equal distance is an equal ratio. Cells where the machine was the limit are hollow.
 import { axisX, axisY, dot, gridY, line, plot, pointer, ruleX, text, tip } from '@observablehq/plot';
 import { LAYOUTS, type Layout, PROVIDERS } from '../kit/dimensions.ts';
-import { intervalText, threeDigits } from '../kit/format.ts';
+import { intervalText, threeDigits } from '../kit/figure-format.ts';
 import { loadWords, PROVIDER_SHORT_NAMES } from '../report/names.ts';
-import type { ReportCell } from '../report/schema.ts';
-import type { Measure, Row } from './rows.ts';
+import type { ReportCell } from '../report/report-schema.ts';
+import type { Measure, Row } from './curve-rows.ts';
 
 /** Shapes tell layouts apart where colours do not, as on paper. */
 const SYMBOLS = { record: 'square', batch: 'triangle', container: 'circle', 'container-sdk': 'diamond' } as const;
@@ -83,7 +83,7 @@ export function curvesOf(row: Row, measure: Measure, width: number, height: numb
 
 function pointOf(cell: ReportCell, measure: Measure, units: string): Point[] {
   const figure = measure.of(cell);
-  // A logarithm has no place for what costs nothing; the table has it.
+  // A logarithmic axis has no place for a cost of 0; the table shows it.
   if (figure === null || figure.median <= 0) return [];
   const { provider, layout, callers, isMachineLimited } = cell;
   const { median, high } = figure;

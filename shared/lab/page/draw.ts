@@ -1,12 +1,20 @@
-// Draws a report, whole or unfinished, into the page. What a reader unfolded stays so.
+// Draws a report, whole or unfinished, into the page. Parts that a reader unfolded stay open.
 import { LAYOUTS } from '../kit/dimensions.ts';
 import { failureWords, LAYOUT_WORDS, PROVIDER_NAMES, ranWords, recordWords } from '../report/names.ts';
-import type { Report } from '../report/schema.ts';
+import type { Report } from '../report/report-schema.ts';
 import { whereWords } from '../report/warnings.ts';
 import { curvesOf, GLYPHS } from './curves.ts';
 import { byId, element, say } from './dom.ts';
-import { BILL, MEASURES, type Row, rowsOf } from './rows.ts';
-import { againstParts, cellTables, cloudTable, comparisonTable, placeWords, searchTable, tableId } from './tables.ts';
+import { BILL, MEASURES, type Row, rowsOf } from './curve-rows.ts';
+import {
+  againstParts,
+  cellTables,
+  cloudTable,
+  comparisonTable,
+  placeWords,
+  searchParts,
+  tableId,
+} from './page-tables.ts';
 
 let rows: readonly Row[] = [];
 
@@ -22,7 +30,7 @@ export function draw(report: Report): void {
   fold('figures', 'Every figure', cellTables(report));
   fold('comparisons', 'Comparisons and verdicts', comparisonTable(report));
   fold('goals', 'Goals', listOf(report.goals.map(({ text, isMet }) => `${isMet ? 'met' : 'missed'}: ${text}`)));
-  fold('searches', 'Highest rates that hold a latency', searchTable(report));
+  fold('searches', 'Highest rates that hold a latency', searchParts(report));
   fold('against', 'Against an earlier report', againstParts(report));
   fold('warnings', 'Warnings, and what is left out', listOf([...report.warnings, ...leftOutWords(report)]));
   fold('places', 'Where it ran', listOf(placeWords(report)));
@@ -61,7 +69,7 @@ function rowElement(row: Row): HTMLElement {
   );
 }
 
-/** What a reader in a hurry looks for: how many times, and what share of the bill. */
+/** Bold: how many times as much, and what share of the bill. */
 function boldened(sentence: string): (Node | string)[] {
   const parts = sentence.split(/([\d.,]+ times|[\d.,]+ of (?:its bill|their bill|it\b)|as many|the same bill)/);
   return parts.map((part, at) => (at % 2 === 1 ? element('b', {}, part) : part));
@@ -81,7 +89,7 @@ function legendOf({ cells }: Pick<Report, 'cells'>): HTMLElement[] {
   ];
 }
 
-/** What must not be overlooked: it ended early, something failed, or is billed still. */
+/** What must not be overlooked: an early end, failures, and data that is still billed. */
 function troublesOf({ endedEarly, failures, leftovers }: Report): string[] {
   return [
     ...(endedEarly === null ? [] : [`Not whole: ${endedEarly}.`]),

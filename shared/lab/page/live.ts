@@ -1,7 +1,7 @@
 // The live page: the coordinator of `npm start` in a browser, drawn while it runs.
 import { PRICES_2026_11 } from '../cost/prices-2026-11.ts';
 import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
-import { groupsOf } from '../plan/cells.ts';
+import { groupsOf } from '../plan/plan-cells.ts';
 import { runPlan } from '../plan/coordinator.ts';
 import { checkEndpoint, type Endpoint, messageOf, NoAnswerError } from '../plan/endpoint.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome } from '../plan/outcome.ts';
@@ -9,7 +9,7 @@ import type { Plan } from '../plan/plan.ts';
 import { reportCsv } from '../report/csv.ts';
 import { cellWords, PROVIDER_NAMES } from '../report/names.ts';
 import { reportOf } from '../report/report.ts';
-import type { Circumstances, Report } from '../report/schema.ts';
+import type { Circumstances, Report } from '../report/report-schema.ts';
 import { byId, say } from './dom.ts';
 import { draw } from './draw.ts';
 import { withReport } from './embed.ts';
@@ -42,7 +42,7 @@ export function startLive(html: string): void {
   showNotGone();
 }
 
-/** Data that was made would stay at the provider. */
+/** Asks before the tab closes, because the data of a running comparison would stay. */
 function warnOfLeaving(event: Event): void {
   event.preventDefault();
 }
@@ -77,7 +77,7 @@ async function check(endpoint: Endpoint, signal: AbortSignal): Promise<void> {
   try {
     await checkEndpoint({ endpoint, instance: 0, signal, fetch });
   } catch (error) {
-    // Browsers do not tell whether nobody answered, or somebody whom the page may not hear.
+    // Browsers do not tell a missing answer from one that CORS keeps from the page.
     const isUnread = error instanceof NoAnswerError && error.cause instanceof TypeError;
     const unread = `${endpoint.urls[0]} gave no answer that this page may read: is the address right, and the platform's own key or token?`;
     const words = isUnread ? unread : messageOf(error);
@@ -149,7 +149,7 @@ function sayHowMuch(form: PlanForm): void {
     const length = seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
     say('size', `${length} at least on both clouds`);
   } catch (error) {
-    // A wrong entry is told when the comparison is to start.
+    // A wrong entry is reported when the comparison starts.
     if (!(error instanceof FormError)) throw error;
     say('size', '');
   }
@@ -169,7 +169,7 @@ function circumstancesOf(started: Date, endpoints: readonly Endpoint[]): Circums
     versions: {},
     commit: null,
     command: null,
-    // No function tells whether its emulator answers behind one; `npm run dev` has none.
+    // No function tells whether its emulator has a network; `npm run dev` starts none.
     network: null,
     providers: PROVIDERS.map((provider: Provider) => {
       const ran = endpoints.some((endpoint) => endpoint.provider === provider);

@@ -1,4 +1,5 @@
-// Remembers what this browser's comparisons made, until it is gone: a tab may be closed. No keys.
+// Remembers the datasets that comparisons in this browser made until they are removed, because a
+// tab may be closed before. No keys are stored.
 import type { Provider } from '../kit/dimensions.ts';
 import type { PlanEvent } from '../plan/outcome.ts';
 

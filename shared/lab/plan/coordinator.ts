@@ -1,12 +1,13 @@
-// Runs a plan's cells in functions, one after another. Failures are kept, the rest goes on.
-import { groupsOf, type Item, leftOutOf } from './cells.ts';
+// Runs a plan's cells in functions, one after another. A failed run is kept with its error, and the
+// others go on.
+import { groupsOf, type Item, leftOutOf } from './plan-cells.ts';
 import { Datasets } from './datasets.ts';
 import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoint.ts';
 import { type FanOut, runOnAll } from './fan-out.ts';
 import { mergeParts } from './merge.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome, SearchRun } from './outcome.ts';
 import { type Plan, REPETITIONS_MAX } from './plan.ts';
-import { judged, searchRate, tryMsOf } from './search.ts';
+import { judged, searchRate, tryMsOf } from './rate-search.ts';
 
 export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];
@@ -18,8 +19,11 @@ export interface CoordinatorOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Runs in a row without an answer, or refused: a new key takes a while to reach every instance. */
-const VAIN_MAX = 3;
+/**
+ * After so many runs in a row without an answer, or refused, an endpoint is given up. It is not one
+ * alone, because a new key takes a while to reach every instance.
+ */
+const RUNS_IN_VAIN_MAX = 3;
 
 /**
  * `runId` (a letter, then at most 15 letters and digits) names the datasets, which are removed
@@ -39,7 +43,7 @@ export async function runPlan(plan: Plan, runId: string, options: CoordinatorOpt
   return { ...run.gathered, leftOut: leftOutOf(plan, providers), leftovers: await run.removeAll(), endedEarly };
 }
 
-/** Rejects as the first that did, once all have ended. */
+/** Waits for all of them, then rejects as the first that failed. */
 async function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(runs);
   await Promise.all(runs);
@@ -54,8 +58,8 @@ class PlanRun {
   readonly #fetch: typeof fetch;
   readonly #datasets: Datasets;
   /** Runs in a row that had no answer or were refused, and how the last of them failed. */
-  readonly #vain = new Map<Endpoint, { count: number; error: NoAnswerError | RefusedError }>();
-  /** Endpoints that may have made something: not one that refused everything. */
+  readonly #runsInVain = new Map<Endpoint, { count: number; error: NoAnswerError | RefusedError }>();
+  /** Endpoints that may hold a dataset, which one that refused everything does not. */
   readonly #reached = new Set<Endpoint>();
   #done = 0;
 
@@ -74,10 +78,10 @@ class PlanRun {
     this.#tell({ kind: 'begun', done: this.#done, total, cell, repetition });
     const endpoint = this.#options.endpoints.find(({ provider }) => provider === cell.provider)!;
     try {
-      this.#throwIfVain(endpoint);
+      this.#throwIfGivenUp(endpoint);
       if (item.kind === 'run') await this.#run(item, endpoint, total);
       else await this.#search(item, endpoint, total);
-      this.#vain.delete(endpoint);
+      this.#runsInVain.delete(endpoint);
       this.#reached.add(endpoint);
     } catch (error) {
       if (!(error instanceof RefusedError)) this.#reached.add(endpoint);
@@ -88,7 +92,7 @@ class PlanRun {
 
   async removeAll(): ReturnType<Datasets['removeAll']> {
     if (this.#options.endsWithRun === true) return [];
-    this.#tell({ kind: 'removing', what: 'what the comparison made' });
+    this.#tell({ kind: 'removing', what: 'the data of the comparison' });
     return await this.#datasets.removeAll(this.#reached);
   }
 
@@ -119,30 +123,30 @@ class PlanRun {
     const { cell, endpoint } = measured;
     const { signal } = this.#options;
     const assigned = await this.#datasets.take(cell, endpoint, signal);
-    // Its records are there by now, whatever becomes of the cell.
+    // The dataset was loaded there, whatever becomes of the cell.
     if (cell.workload !== 'load') this.#reached.add(endpoint);
     try {
       return await runOnAll({ ...measured, plan: this.#plan, assigned, signal, fetch: this.#fetch });
     } finally {
-      // What a load made would be billed until the end.
+      // Otherwise the records of a load would be billed until the end of the run.
       if (cell.workload === 'load' && !signal.aborted && this.#options.endsWithRun !== true)
         await this.#datasets.drop(assigned.request.dataset);
     }
   }
 
-  #throwIfVain(endpoint: Endpoint): void {
-    const vain = this.#vain.get(endpoint);
-    if (vain === undefined || vain.count < VAIN_MAX) return;
+  #throwIfGivenUp(endpoint: Endpoint): void {
+    const vain = this.#runsInVain.get(endpoint);
+    if (vain === undefined || vain.count < RUNS_IN_VAIN_MAX) return;
     const { error } = vain;
     const [Kind, what] =
       error instanceof RefusedError ? [RefusedError, 'were refused'] : [NoAnswerError, 'had no answer'];
-    throw new Kind(`not tried: the ${VAIN_MAX} runs before ${what}, the last with: ${messageOf(error)}`);
+    throw new Kind(`not tried: the ${RUNS_IN_VAIN_MAX} runs before ${what}, the last with: ${messageOf(error)}`);
   }
 
   #fail({ cell, repetition }: Item, endpoint: Endpoint, error: unknown, total: number): void {
-    const count = this.#vain.get(endpoint)?.count ?? 0;
-    if (!(error instanceof NoAnswerError || error instanceof RefusedError)) this.#vain.delete(endpoint);
-    else if (count < VAIN_MAX) this.#vain.set(endpoint, { count: count + 1, error });
+    const count = this.#runsInVain.get(endpoint)?.count ?? 0;
+    if (!(error instanceof NoAnswerError || error instanceof RefusedError)) this.#runsInVain.delete(endpoint);
+    else if (count < RUNS_IN_VAIN_MAX) this.#runsInVain.set(endpoint, { count: count + 1, error });
     const failure = { ...cell, repetition, error: messageOf(error) };
     this.gathered.failures.push(failure);
     this.#tell({ kind: 'failed', done: ++this.#done, total, failure });

@@ -7,10 +7,10 @@ import { type Endpoint, messageOf, prepareDataset, removeDataset } from './endpo
 import type { Leftover, PlanEvent } from './outcome.ts';
 import type { Plan } from './plan.ts';
 
-/** For all datasets together; the rest is reported. The run's own signal does not end it. */
+/** Time to remove all datasets; those left are reported. The run's own signal does not end it. */
 const REMOVAL_TIMEOUT_MS = 180_000;
 
-/** One dataset, between two runs. */
+/** Time to remove one dataset between two runs. */
 const DROP_TIMEOUT_MS = 30_000;
 
 /** Records that one instance may insert into a shared dataset. Datasets begin with fewer. */
@@ -22,10 +22,10 @@ const LOAD_RANGE = 2 ** 26;
 interface Made {
   readonly endpoint: Endpoint;
   readonly dataset: string;
-  /** When it met its first operation. */
+  /** When its first operation was sent. */
   readonly sinceMs: number;
   isLoaded: boolean;
-  /** Ranges of record numbers that were given away, that of the first records among them. */
+  /** Ranges of record numbers in use, that of the first records among them. */
   rangesTaken: number;
 }
 
@@ -43,7 +43,7 @@ export class Datasets {
   readonly #tell: (event: PlanEvent) => void;
   #loads = 0;
 
-  /** `tell` hears of each dataset before it is made and loaded, and when it is gone. */
+  /** `tell` is called before a dataset is made, before it is loaded, and when it is removed. */
   constructor(plan: Plan, runId: string, fetchIt: typeof fetch, tell: (event: PlanEvent) => void) {
     this.#plan = plan;
     this.#runId = runId;
@@ -51,7 +51,7 @@ export class Datasets {
     this.#tell = tell;
   }
 
-  /** Loaded if the workload reads. Rejects as `prepareDataset`, or when no numbers are left. */
+  /** Loads it first, but for `load`. Rejects as `prepareDataset`, or when no numbers are left. */
   async take(cell: Coordinates, endpoint: Endpoint, signal: AbortSignal): Promise<Assigned> {
     const made = this.#madeFor(cell, endpoint);
     const { records, recordForm, seed, isRamped } = this.#plan;
@@ -69,7 +69,7 @@ export class Datasets {
     return { request, insertFrom: upTo(cell.instances).map(() => (isInserting ? rangeOf(made) : 0)) };
   }
 
-  /** Nobody works on it any more. If it cannot be removed now, it is tried again at the end. */
+  /** Removes a dataset that no run needs any more. If that fails, `removeAll` tries again. */
   async drop(dataset: string): Promise<void> {
     try {
       await this.#remove(this.#made.get(dataset)!, DROP_TIMEOUT_MS);
@@ -79,7 +79,7 @@ export class Datasets {
     }
   }
 
-  /** One after the other at each endpoint; gives those that could not be removed. Never rejects. */
+  /** One after another at each endpoint; gives those that could not be removed. Never rejects. */
   async removeAll(endpoints: ReadonlySet<Endpoint>): Promise<Leftover[]> {
     const endMs = performance.now() + REMOVAL_TIMEOUT_MS;
     const left = [...endpoints].map((endpoint) => this.#removeAt(endpoint, endMs));

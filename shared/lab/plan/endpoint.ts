@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type CellRequest, type CellResult, cellResultSchema, type DatasetRequest } from '../load/cell.ts';
 import { DRAIN_MS, WINDOW_GROWTH_MAX } from '../load/phases.ts';
-import { placeSchema } from '../load/place.ts';
+import { placeSchema } from '../load/instance-place.ts';
 import type { Provider } from '../kit/dimensions.ts';
 
 /** A `compare` function to run cells in. */
@@ -26,12 +26,12 @@ export interface Sending {
   readonly fetch: typeof fetch;
 }
 
-/** Nobody answered, or nothing that can be read: the function is not there. */
+/** There was no answer, or none that can be read: the function is not there. */
 export class NoAnswerError extends Error {}
 
-/** The function took the request for one that may not call it (401, 403): nothing was done. */
+/** The request was refused (401, 403) before anything was done. */
 export class RefusedError extends Error {
-  /** The refuser: the platform before the function, or the function for its app key. */
+  /** Who refused: the platform's gate before the function, or the function for its app key. */
   readonly by: 'gate' | 'key';
 
   constructor(message: string, by: RefusedError['by'] = 'key') {
@@ -42,12 +42,12 @@ export class RefusedError extends Error {
 
 /** Azure ends every HTTP request after 230 s, and the function has its own deadline before. */
 const FUNCTION_MOST_MS = 215_000;
-/** The function's own deadline comes first: its answer says more than a broken connection. */
+/** Lets the function's own deadline come first: its answer says more than a broken connection. */
 const ANSWER_MARGIN_MS = 5_000;
 /** Opening a table, connecting, and a function that has to start first. */
 const START_MS = 40_000;
 
-/** Whether address, gate and key are right. Rejects with one line, or the signal's reason. */
+/** Checks address, gate and key. Rejects with one line, or the signal's reason. */
 export async function checkEndpoint(sending: Sending): Promise<void> {
   const body = await ask('/v1/compare/place', { method: 'GET' }, START_MS, sending);
   const place = placeSchema.safeParse(body);
@@ -115,7 +115,7 @@ async function send(path: string, init: Init, timeoutMs: number, sending: Sendin
   try {
     return await fetchIt(url + path, {
       ...init,
-      // Another origin would be given the keys: fetch takes away none but Authorization.
+      // A redirect would give the keys to another origin: fetch drops only Authorization.
       redirect: 'error',
       headers: { ...endpoint.headers, ...init.headers, 'Stowage-Timeout-Ms': String(timeoutMs) },
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + ANSWER_MARGIN_MS)]),
@@ -154,7 +154,7 @@ function firstIssue({ issues }: z.ZodError): string {
   return first === undefined ? 'unknown' : `${first.path.join('.') || 'it'}: ${first.message}`;
 }
 
-/** One line about an error, with its cause: `fetch failed` alone tells nobody anything. */
+/** An error in one line, with its cause: `fetch failed` alone does not help. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';

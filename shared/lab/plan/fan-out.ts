@@ -7,7 +7,7 @@ import { scramble32 } from '../kit/random.ts';
 import { MIXES } from '../work/workloads.ts';
 import type { Plan } from './plan.ts';
 
-/** Before the warm-up of several instances: a request is on its way, a table is opened. */
+/** Time for requests to arrive and tables to open, before several instances warm up. */
 const LEAD_MS = 1_500;
 
 export interface FanOut {

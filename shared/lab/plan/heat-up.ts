@@ -15,7 +15,7 @@ const KINDS: readonly (readonly [Layout, Workload])[] = [
 
 const REMOVAL_TIMEOUT_MS = 30_000;
 
-/** All instances at once. A failure shows again in the plan. Rejects with the signal's reason. */
+/** All instances at once. Ignores failures, which the plan meets again. Rejects on abort. */
 export async function heatUp(durationMs: number, runId: string, options: CoordinatorOptions): Promise<void> {
   const { endpoints, signal, fetch: fetchIt = fetch } = options;
   const heats = endpoints.flatMap((endpoint) =>
@@ -43,7 +43,7 @@ async function heatOne(durationMs: number, name: string, sending: Sending): Prom
       if (workload !== 'load') await prepareDataset(datasetRequestSchema.strip().parse(request), sending);
       await runPart(request, sending);
     } catch {
-      // The plan meets it again.
+      // The plan will fail in the same way, and report it.
     }
     await removeDataset(dataset, REMOVAL_TIMEOUT_MS, sending).catch(() => undefined);
     if (sending.signal.aborted) return;

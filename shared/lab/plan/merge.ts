@@ -2,7 +2,7 @@
 import type { CellResult } from '../load/cell.ts';
 import { mergeHistograms } from '../kit/histogram.ts';
 import { sum } from '../kit/numbers.ts';
-import { retriesOf, sumOf, sumOfCounts, type Usage } from '../kit/usage.ts';
+import { retriesOf, sumOf, sumOfCounts, type Usage } from '../kit/provider-usage.ts';
 
 export type Merged = ReturnType<typeof mergeParts>;
 

@@ -12,7 +12,7 @@ export interface CellRun {
   readonly parts: readonly CellResult[];
 }
 
-/** A target failed, timed out, or answered what nobody can read. */
+/** The target failed, timed out, or gave an answer that cannot be read. */
 export const failureSchema = coordinatesSchema.extend({ repetition: z.int().min(1), error: z.string() });
 
 export type FailedRun = z.infer<typeof failureSchema>;
@@ -40,7 +40,7 @@ export const tryResultSchema = z.strictObject({
 
 export type SearchTry = z.infer<typeof tryResultSchema>;
 
-/** One search of a cell, whose `ratePerSecond` is null: the rate is what was looked for. */
+/** One search of a cell, whose `ratePerSecond` is null, as the rate was searched for. */
 export const searchRunSchema = z.strictObject({
   repetition: z.int().min(1),
   /** One more run of the highest rate that held, which held again; null where none did. */
@@ -73,7 +73,7 @@ export type PlanEvent =
   | (Progress & { readonly kind: 'ended'; readonly run: CellRun })
   | (Progress & { readonly kind: 'searched'; readonly search: SearchRun })
   | (Progress & { readonly kind: 'failed'; readonly failure: FailedRun })
-  /** A dataset is about to be made, or is gone: whoever may end early remembers it in between. */
+  /** A dataset is about to be made, or is gone: callers that may crash note it in between. */
   | { readonly kind: 'making' | 'gone'; readonly provider: Provider; readonly dataset: string }
   /** A dataset is being loaded, or everything is being removed: no figure counts it. */
   | { readonly kind: 'preparing' | 'removing'; readonly what: string };

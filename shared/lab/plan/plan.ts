@@ -17,7 +17,7 @@ export const REPETITIONS_MAX = 50;
 export const searchSchema = z.strictObject({
   percentile: z.literal(PERCENTILES).default(99),
   latencyMsMax: z.number().positive().max(60_000),
-  /** The first rate that is tried; calls a second on all instances together. */
+  /** The first rate that is tried; calls per second on all instances together. */
   fromPerSecond: rate.default(100),
   /** No higher rate is tried. */
   toPerSecond: rate.default(100_000),
@@ -43,7 +43,7 @@ export const planSchema = z
     records,
     recordBytes: distinct(coordinatesSchema.shape.recordBytes).default([RECORD_BYTES]),
     recordForm,
-    /** Sizes of the largest container; layouts without containers run once whatever stands here. */
+    /** Sizes of the largest container; layouts without containers run once for all of them. */
     containerKib: distinct(coordinatesSchema.shape.containerKib).default([null]),
     /** Function instances on each cloud that generate the load together. */
     instances: distinct(z.int().min(1).max(INSTANCES_MAX)).default([1]),
@@ -54,7 +54,7 @@ export const planSchema = z
      * share a machine, unless emulators answer on this one.
      */
     sideBySideCallersMax: z.int().min(0).max(CALLERS_MAX).default(CALLERS_MAX),
-    /** Rungs of the open loop: calls a second on all instances together. */
+    /** Rungs of the open loop: calls per second on all instances together. */
     ratesPerSecond: distinct(rate, 0).default([]),
     /** Arrivals of open loops and searches. */
     arrivals: arrivalsSchema,
@@ -62,13 +62,13 @@ export const planSchema = z
     inFlightMax: z.int().min(1).max(CALLERS_MAX).default(CALLERS_MAX),
     search: searchSchema.nullable().default(null),
     durationMs,
-    /** `severalWritersMs`: at least so long where several instances write, as they tune. */
+    /** `severalWritersMs`: the least where several instances write, as containers split first. */
     warmup: warmupSchema.extend({ severalWritersMs: z.int().min(0).max(60_000).default(10_000) }).prefault({}),
     /** Runs of each cell: six are the fewest that tell two layouts apart (ratio.ts). */
     repetitions: z.int().min(1).max(REPETITIONS_MAX).default(6),
     seed,
     /**
-     * Keeps Datastore's 500/50/5 rule: 500 operations a second on a new kind, half as many more
+     * Keeps Datastore's 500/50/5 rule: 500 operations per second on a new kind, half as many more
      * every five minutes. Emulators need none of it.
      */
     isRamped: z.boolean().default(true),
@@ -80,7 +80,7 @@ export const planSchema = z
     error: 'warmup.leastMs is above warmup.mostMs',
   });
 
-/** As a file or a page may write it: whatever has a default may be left out. */
+/** As a file or a page may write it: fields with defaults may be left out. */
 export type PlanInput = z.input<typeof planSchema>;
 export type Plan = z.output<typeof planSchema>;
 
@@ -153,7 +153,7 @@ export function planOf(text: string): Plan {
   return parsed.data;
 }
 
-/** A list in which nothing stands twice. */
+/** A list without duplicates. */
 function distinct<Item extends z.ZodType>(item: Item, least = 1) {
   return z
     .array(item)

@@ -1,33 +1,35 @@
 // Figures that documents of 2009 and 2011 published, beside the cells that measure the same now.
 import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
-import { decimal, dollars, factor } from '../kit/format.ts';
+import { decimal, dollars, factor } from '../kit/figure-format.ts';
 import { sum } from '../kit/numbers.ts';
 import { textTable, wrapped } from '../kit/text-table.ts';
 import type { Coordinates } from '../load/coordinates.ts';
 
 const MEASURES = {
   recordsPerSecond: { title: 'records/s', format: decimal },
-  dollarsPerMillionRecords: { title: '$ a million records', format: dollars },
+  dollarsPerMillionRecords: { title: '$ per million records', format: dollars },
 } as const;
 
 type Measure = keyof typeof MEASURES;
 
 /** A cell of a finished run. */
-export type MeasuredCell = Pick<Coordinates, 'provider' | 'layout' | 'workload' | 'recordBytes' | 'callers'> &
+type MeasuredCell = Pick<Coordinates, 'provider' | 'layout' | 'workload' | 'recordBytes' | 'callers'> &
   Readonly<Record<Measure, Pick<Figure, 'median'>>>;
 
-interface Row {
-  /** As the document calls it. */
-  readonly name: string;
-  /** Null where the document has none: what a reader asks for beside it. */
-  readonly published: number | null;
-  readonly cell: readonly [Workload, Layout, callers: number, recordBytes?: number];
-}
+/**
+ * The document's name for the row, its figure, and the cell that measures the same now. The figure
+ * is null where the document has none, in rows that a reader asks for beside the others.
+ */
+type Row = readonly [
+  name: string,
+  published: number | null,
+  cell: readonly [Workload, Layout, callers: number, recordBytes?: number],
+];
 
 interface Table {
   readonly measure: Measure;
-  /** Ratios are to the first. */
+  /** Ratios are to the first row. */
   readonly rows: readonly [Row, ...Row[]];
 }
 
@@ -38,7 +40,7 @@ interface Published {
   readonly tables: readonly Table[];
 }
 
-/** Records a second, from the seconds that each of the document's runs took for so many. */
+/** Records per second, from the seconds that each of the document's runs took for so many. */
 function rate(records: number, ...seconds: readonly number[]): number {
   return records / (sum(seconds) / seconds.length);
 }
@@ -56,16 +58,12 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
       {
         measure: 'recordsPerSecond',
         rows: [
-          {
-            name: 'group transactions',
-            published: rate(10_000, 17.46, 17.8, 17.53, 18.17, 17.83),
-            cell: ['load', 'batch', 1],
-          },
-          { name: 'without group transactions', published: 5, cell: ['load', 'record', 1] },
-          { name: 'in parallel', published: rate(10_000, 7.8, 6.5, 5, 6.6, 8.3), cell: ['load', 'batch', 3] },
-          { name: 'over 48 connections', published: rate(10_000, 7.2, 5.1, 9.9, 5, 8.5), cell: ['load', 'batch', 10] },
-          { name: 'this store', published: null, cell: ['load', 'container', 1] },
-          { name: 'this store', published: null, cell: ['load', 'container', 10] },
+          ['group transactions', rate(10_000, 17.46, 17.8, 17.53, 18.17, 17.83), ['load', 'batch', 1]],
+          ['without group transactions', 5, ['load', 'record', 1]],
+          ['in parallel', rate(10_000, 7.8, 6.5, 5, 6.6, 8.3), ['load', 'batch', 3]],
+          ['over 48 connections', rate(10_000, 7.2, 5.1, 9.9, 5, 8.5), ['load', 'batch', 10]],
+          ['this store', null, ['load', 'container', 1]],
+          ['this store', null, ['load', 'container', 10]],
         ],
       },
     ],
@@ -78,24 +76,12 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
       {
         measure: 'recordsPerSecond',
         rows: [
-          {
-            name: 'big, one by one',
-            published: rate(10, 0.316, 0.359, 0.559, 0.361, 0.331),
-            cell: ['load', 'record', 1, BIG],
-          },
-          {
-            name: 'big, in a transaction',
-            published: rate(10, 0.161, 0.154, 0.367, 0.153, 0.153),
-            cell: ['load', 'batch', 1, BIG],
-          },
-          {
-            name: 'small, one by one',
-            published: rate(10, 0.28, 0.541, 0.324, 0.312, 0.306),
-            cell: ['load', 'record', 1, SMALL],
-          },
-          { name: 'small, in a transaction', published: null, cell: ['load', 'batch', 1, SMALL] },
-          { name: 'big, this store', published: null, cell: ['load', 'container', 1, BIG] },
-          { name: 'small, this store', published: null, cell: ['load', 'container', 1, SMALL] },
+          ['big, one by one', rate(10, 0.316, 0.359, 0.559, 0.361, 0.331), ['load', 'record', 1, BIG]],
+          ['big, in a transaction', rate(10, 0.161, 0.154, 0.367, 0.153, 0.153), ['load', 'batch', 1, BIG]],
+          ['small, one by one', rate(10, 0.28, 0.541, 0.324, 0.312, 0.306), ['load', 'record', 1, SMALL]],
+          ['small, in a transaction', null, ['load', 'batch', 1, SMALL]],
+          ['big, this store', null, ['load', 'container', 1, BIG]],
+          ['small, this store', null, ['load', 'container', 1, SMALL]],
         ],
       },
     ],
@@ -107,98 +93,70 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
       {
         measure: 'recordsPerSecond',
         rows: [
-          { name: 'single writes', published: rate(1_000, 28), cell: ['load', 'record', 1] },
-          { name: 'one batched write', published: rate(1_000, 2.5), cell: ['load', 'batch', 1] },
-          { name: 'this store', published: null, cell: ['load', 'container', 1] },
+          ['single writes', rate(1_000, 28), ['load', 'record', 1]],
+          ['one batched write', rate(1_000, 2.5), ['load', 'batch', 1]],
+          ['this store', null, ['load', 'container', 1]],
         ],
       },
       {
         measure: 'recordsPerSecond',
         rows: [
-          { name: 'single reads', published: rate(1_000, 8.5), cell: ['ycsb-c', 'record', 1] },
-          { name: 'one batched read', published: rate(1_000, 0.4), cell: ['read-together', 'batch', 1] },
-          { name: 'this store', published: null, cell: ['read-together', 'container', 1] },
+          ['single reads', rate(1_000, 8.5), ['ycsb-c', 'record', 1]],
+          ['one batched read', rate(1_000, 0.4), ['read-together', 'batch', 1]],
+          ['this store', null, ['read-together', 'container', 1]],
         ],
       },
       {
         measure: 'dollarsPerMillionRecords',
         rows: [
-          { name: 'writes, 360,000 a dollar', published: 1_000_000 / 360_000, cell: ['load', 'record', 1] },
-          { name: 'reads, 2,000,000 a dollar', published: 0.5, cell: ['ycsb-c', 'record', 1] },
-          { name: 'writes, this store', published: null, cell: ['load', 'container', 1] },
-          { name: 'reads, this store', published: null, cell: ['ycsb-c', 'container', 1] },
+          ['writes, 360,000 per dollar', 1_000_000 / 360_000, ['load', 'record', 1]],
+          ['reads, 2,000,000 per dollar', 0.5, ['ycsb-c', 'record', 1]],
+          ['writes, this store', null, ['load', 'container', 1]],
+          ['reads, this store', null, ['ycsb-c', 'container', 1]],
         ],
       },
     ],
   },
 };
 
-interface Beside {
-  readonly value: number;
-  /** To the table's first row, in the same column; null where that has no figure. */
-  readonly ratio: number | null;
-}
+const HEADER = ['cell now', 'then', 'x', 'Datastore', 'x', 'Azure', 'x'];
 
-/** Null where there is no figure. */
-type Columns = Readonly<Record<'published' | Provider, Beside | null>>;
-
-/** As data, for a report. */
-export interface PublishedBeside extends Pick<Published, 'source' | 'differs'> {
-  readonly tables: readonly {
-    readonly measure: Measure;
-    readonly rows: readonly (Columns & Pick<Row, 'name' | 'cell'>)[];
-  }[];
-}
-
-/** What the document of a plan published, beside a run's cells; undefined for other plans. */
-export function publishedBesideMeasured(plan: string, cells: readonly MeasuredCell[]): PublishedBeside | undefined {
+/** What the document of a plan published, beside a run's cells; empty for other plans. */
+export function publishedText(plan: string, cells: readonly MeasuredCell[]): string {
   const document = PUBLISHED[plan];
-  if (document === undefined) return undefined;
-  const tables = document.tables.map(({ measure, rows }) => {
-    const measured = ({ cell }: Row, provider: Provider): number | undefined =>
-      cells.find((one) => one.provider === provider && isOf(one, cell))?.[measure].median;
-    const [first] = rows;
-    const columns = (row: Row): Columns => ({
-      published: beside(row.published ?? undefined, first.published ?? undefined),
-      datastore: beside(measured(row, 'datastore'), measured(first, 'datastore')),
-      'azure-tables': beside(measured(row, 'azure-tables'), measured(first, 'azure-tables')),
-    });
-    return { measure, rows: rows.map((row) => ({ name: row.name, cell: row.cell, ...columns(row) })) };
-  });
-  return { ...document, tables };
-}
-
-function isOf(
-  measured: MeasuredCell,
-  [workload, layout, callers, recordBytes = measured.recordBytes]: Row['cell'],
-): boolean {
-  return (
-    measured.workload === workload &&
-    measured.layout === layout &&
-    measured.callers === callers &&
-    measured.recordBytes === recordBytes
-  );
-}
-
-function beside(value: number | undefined, first: number | undefined): Beside | null {
-  return value === undefined ? null : { value, ratio: first === undefined ? null : value / first };
-}
-
-/** The same for a terminal. */
-export function publishedText({ source, differs, tables }: PublishedBeside): string {
-  const texts = tables.map(({ measure, rows }) => {
-    const { title, format } = MEASURES[measure];
-    const pair = (one: Beside | null): string[] => [
-      one === null ? '-' : format(one.value),
-      one === null || one.ratio === null ? '-' : factor(one.ratio),
-    ];
-    const lines = rows.map(({ name, cell: [workload, layout, callers, recordBytes], ...columns }) => [
-      name,
-      `${workload}, ${layout}${recordBytes === undefined ? '' : ` of ${recordBytes} B`}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
-      ...(['published', ...PROVIDERS] as const).flatMap((column) => pair(columns[column])),
-    ]);
-    return textTable([title, 'cell now', 'then', 'x', 'Datastore', 'x', 'Azure', 'x'], lines, 2);
-  });
+  if (document === undefined) return '';
+  const { source, differs, tables } = document;
   const words = `${differs} Services then and machines now differ: compare the ratios (x) to a table's first row.`;
-  return [`Then: ${source}`, ...texts, wrapped(words).join('\n')].join('\n\n');
+  return [`Then: ${source}`, ...tables.map((table) => tableText(table, cells)), wrapped(words).join('\n')].join('\n\n');
+}
+
+function tableText({ measure, rows }: Table, cells: readonly MeasuredCell[]): string {
+  const { title, format } = MEASURES[measure];
+  const figureOf = ([, published, cell]: Row, column: 'published' | Provider): number | null =>
+    column === 'published' ? published : (measuredCell(cells, column, cell)?.[measure].median ?? null);
+  const lines = rows.map((row) => {
+    const [name, , [workload, layout, callers, recordBytes]] = row;
+    const size = recordBytes === undefined ? '' : ` of ${recordBytes} B`;
+    const columns = (['published', ...PROVIDERS] as const).flatMap((column) => {
+      const [own, first] = [figureOf(row, column), figureOf(rows[0], column)];
+      return [own === null ? '-' : format(own), own === null || first === null ? '-' : factor(own / first)];
+    });
+    return [name, `${workload}, ${layout}${size}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`, ...columns];
+  });
+  return textTable([title, ...HEADER], lines, 2);
+}
+
+function measuredCell(
+  cells: readonly MeasuredCell[],
+  provider: Provider,
+  [workload, layout, callers, recordBytes]: Row[2],
+): MeasuredCell | undefined {
+  return cells.find(
+    (one) =>
+      one.provider === provider &&
+      one.workload === workload &&
+      one.layout === layout &&
+      one.callers === callers &&
+      (recordBytes === undefined || one.recordBytes === recordBytes),
+  );
 }

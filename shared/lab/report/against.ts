@@ -1,11 +1,11 @@
 // Two reports against each other, cell by cell: repetitions are ranked against repetitions.
 import type { Coordinates } from '../load/coordinates.ts';
 import { type Figure, figureOf, SIGNIFICANCE } from '../kit/figure.ts';
-import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './schema.ts';
+import { type Against, type Change, COMPARED_NAMES, type Report, type ReportCell } from './report-schema.ts';
 import { mannWhitneyP } from './significance.ts';
 
 interface Compared {
-  /** Null where the cell does not bear it. */
+  /** Null if the cell has too few operations for it. */
   readonly of: (cell: ReportCell) => Figure | null;
   readonly unit: string;
   /** The unit behind a bound in a condition. */
@@ -16,11 +16,11 @@ export const COMPARED: Readonly<Record<Change['figure'], Compared>> = {
   throughput: { of: (cell) => cell.recordsPerSecond, unit: 'records/s', sign: '/s' },
   p50: { of: (cell) => latency(cell, 'p50Ms'), unit: 'ms', sign: 'ms' },
   p99: { of: (cell) => latency(cell, 'p99Ms'), unit: 'ms', sign: 'ms' },
-  cost: { of: (cell) => cell.dollarsPerMillionRecords, unit: 'dollars a million records', sign: '$' },
-  processor: { of: (cell) => cell.processorUsPerRecord, unit: 'microseconds a record', sign: 'us' },
+  cost: { of: (cell) => cell.dollarsPerMillionRecords, unit: 'dollars per million records', sign: '$' },
+  processor: { of: (cell) => cell.processorUsPerRecord, unit: 'microseconds per record', sign: 'us' },
 };
 
-/** A value for each run, where each bears the percentile; else one, of all runs together. */
+/** One value per run if each run has the percentile; else one value, of all runs together. */
 function latency({ runs, latency }: ReportCell, name: 'p50Ms' | 'p99Ms'): Figure | null {
   const values = runs.flatMap((run) => run.latency[name] ?? []);
   if (values.length === runs.length) return figureOf(values);
@@ -81,7 +81,7 @@ function otherwise(now: Comparable, before: Comparable): string[] {
   });
 }
 
-/** Names of a cell are compared with their like, and an instance's name says nothing. */
+/** Cells are compared only with cells of the same coordinates; an instance's id says nothing. */
 const NO_CIRCUMSTANCES: ReadonlySet<string> = new Set([
   ...['name', 'workloads', 'layouts', 'recordBytes', 'containerKib', 'instances', 'callers', 'ratesPerSecond'].map(
     (name) => `plan.${name}`,
@@ -90,7 +90,7 @@ const NO_CIRCUMSTANCES: ReadonlySet<string> = new Set([
   'places.instanceId',
 ]);
 
-/** By the names of the report's fields; a place's have a value for each place. */
+/** By the names of the report's fields; fields of places have one value per place. */
 function circumstancesOf({
   plan,
   places,

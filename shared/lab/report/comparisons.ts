@@ -1,11 +1,11 @@
-// Cells against each other at the same load: this store against what its users have else, and one
-// cloud against the other where both are real.
+// Cells against each other at the same load: this store against what a user would take otherwise,
+// and one cloud against the other where both are real.
 import type { Layout } from '../kit/dimensions.ts';
 import { type Ratio, ratioOf } from '../kit/ratio.ts';
 import { coordinatesOf } from './against.ts';
-import type { Comparison, ReportCell } from './schema.ts';
+import type { Comparison, ReportCell } from './report-schema.ts';
 
-/** The store against the SDK. Against itself over the SDK's transport, the transport gains. */
+/** The store against the SDK, and against itself over the SDK's transport. */
 const PAIRS: readonly (readonly [numerator: Layout, denominator: Layout])[] = [
   ['container', 'record'],
   ['container', 'batch'],
@@ -23,7 +23,7 @@ export function comparisonsOf(cells: readonly ReportCell[], areBothReal: boolean
   ]);
 }
 
-/** With the cell that differs in this alone. Other layouts have no size of containers. */
+/** Compares with the cell that differs in `other` alone. Some layouts have no container size. */
 function beside(
   cell: ReportCell,
   other: Partial<Pick<ReportCell, 'provider' | 'layout'>>,

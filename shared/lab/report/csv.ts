@@ -1,9 +1,9 @@
 // The report as CSV (RFC 4180): a row for each run of each cell, so that medians and intervals can
 // be computed again. Units stand in the names.
 import { storeCountersSchema } from '../load/store-counters.ts';
-import { totalOf } from '../kit/usage.ts';
+import { totalOf } from '../kit/provider-usage.ts';
 import { coordinatesOf } from './against.ts';
-import type { Report, ReportCell, ReportRun } from './schema.ts';
+import type { Report, ReportCell, ReportRun } from './report-schema.ts';
 
 /** Numbers have a point, absent ones are empty. */
 export function reportCsv({ cells, places }: Pick<Report, 'cells' | 'places'>): string {

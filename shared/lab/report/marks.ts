@@ -1,5 +1,5 @@
-// What to know of a run beside its figure. Marks void no verdict: the drift that was seen does,
-// where it could explain a ratio.
+// What to know about a run beside its figure. A mark voids no verdict; only a drift that could
+// explain the ratio does.
 import type { CellResult } from '../load/cell.ts';
 
 export const MARKS = [
@@ -15,11 +15,11 @@ export const MARKS = [
 
 export type Mark = (typeof MARKS)[number];
 
-/** Beside an emulator a fifth of waiting is usual. */
+/** Beside an emulator a thread usually waits for up to a fifth of its time. */
 const WAIT_MAX = 0.2;
 const STOLEN_MAX = 0.05;
 
-/** From this share on a thread is the limit, and not the store. */
+/** From this share on the thread is the limit, not the store. */
 const FULL = 0.9;
 
 /** Windows that open further apart than this share of their length had no load together. */

@@ -1,10 +1,10 @@
 // Names, the same on every page and in the terminal.
 import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Coordinates } from '../load/coordinates.ts';
-import { said, whole } from '../kit/format.ts';
-import { totalOf } from '../kit/usage.ts';
+import { said, whole } from '../kit/figure-format.ts';
+import { totalOf } from '../kit/provider-usage.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Circumstances, Report } from './schema.ts';
+import type { Circumstances, Report } from './report-schema.ts';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',
@@ -43,12 +43,12 @@ export const WORKLOAD_WORDS: Readonly<
   update: { title: 'Update', doing: 'Updating one record', units: 'updates' },
 };
 
-/** What a layout is, for a legend. */
+/** What a layout is, in a sentence or a legend. */
 export const LAYOUT_WORDS: Readonly<Record<Layout, string>> = {
-  record: 'one entity per record, by the SDK',
-  batch: 'the same in the SDK’s batches',
+  record: 'one entity per record',
+  batch: "the SDK's batches",
   container: 'this store',
-  'container-sdk': 'this store over the SDK’s transport',
+  'container-sdk': "this store over the SDK's transport",
 };
 
 export function providersIn(cells: readonly Pick<Coordinates, 'provider'>[]): Provider[] {

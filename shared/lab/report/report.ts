@@ -1,5 +1,5 @@
 // Makes the report of a comparison. The same outcome and circumstances make the same report.
-import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operations.ts';
+import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operation-prices.ts';
 import type { PriceList } from '../cost/prices.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { driftOf } from '../kit/drift.ts';
@@ -9,7 +9,7 @@ import { latenciesOf, mergeHistograms } from '../kit/histogram.ts';
 import { sum } from '../kit/numbers.ts';
 import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
-import { retriesOf, sumOfCounts, type Usage } from '../kit/usage.ts';
+import { retriesOf, sumOfCounts, type Usage } from '../kit/provider-usage.ts';
 import { comparisonsOf } from './comparisons.ts';
 import { goalsOf } from './goals.ts';
 import { isOfMachine } from './marks.ts';
@@ -21,11 +21,11 @@ import {
   type ReportCell,
   type ReportRun,
   type ReportSearch,
-} from './schema.ts';
+} from './report-schema.ts';
 import { sentencesOf } from './sentences.ts';
 import { warningsOf } from './warnings.ts';
 
-/** An outcome that ended early makes a report, too. */
+/** An outcome that ended early gives a report, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
   const prices = operationPriceList(list);
   const places = new Places();
@@ -53,7 +53,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
   };
 }
 
-/** The cells of a run that goes on. */
+/** The cells of a run that has not ended. */
 export function cellsSoFar(runs: readonly CellRun[], list: PriceList): ReportCell[] {
   const prices = operationPriceList(list);
   return byCell(runs).map((some) => cellOf(some, prices, new Places()));

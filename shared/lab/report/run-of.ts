@@ -4,9 +4,9 @@ import { encodeHistogram, latenciesOf } from '../kit/histogram.ts';
 import { sum } from '../kit/numbers.ts';
 import { mergeParts, rateOf } from '../plan/merge.ts';
 import type { CellRun } from '../plan/outcome.ts';
-import type { Place } from '../load/place.ts';
+import type { Place } from '../load/instance-place.ts';
 import { MARKS, marksOf } from './marks.ts';
-import type { ReportRun } from './schema.ts';
+import type { ReportRun } from './report-schema.ts';
 
 export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
   const { histogram, recordsPerCall: _, recordsPerSecond, ...merged } = mergeParts(parts);
@@ -27,25 +27,26 @@ export function runOf({ repetition, parts }: CellRun, places: Places): ReportRun
 }
 
 function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
+  const { isCold, uptimeMs, firstOperationMs, durationMs, behindMsMax, isHeldByRamp, memoryBytes } = part;
   const { warmup, processor } = part;
   return {
     place: places.indexOf(part.place),
-    isCold: part.isCold,
-    uptimeMs: part.uptimeMs,
-    firstOperationMs: part.firstOperationMs,
+    isCold,
+    uptimeMs,
+    firstOperationMs,
+    durationMs,
+    behindMsMax,
+    isHeldByRamp,
+    memoryBytes,
     warmupMs: warmup.durationMs,
     steadiness: warmup.steadiness,
     warmupErrors: warmup.errors,
     skewMs,
-    durationMs: part.durationMs,
     recordsPerSecond: rateOf(part),
-    behindMsMax: part.behindMsMax,
-    isHeldByRamp: part.isHeldByRamp,
     processorWait: processor.wait,
     processorStolen: processor.stolen,
     processorBusy: processor.busy,
     emulatorBusy: processor.emulatorBusy,
-    memoryBytes: part.memoryBytes,
   };
 }
 

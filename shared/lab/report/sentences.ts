@@ -1,21 +1,13 @@
-// A sentence for each workload, for a reader in a hurry: how many times the work of a second, and
-// what share of the bill.
+// A sentence for each workload, for a reader in a hurry: how many times as much work per second,
+// and for what share of the bill.
 import { type Layout, type Provider, PROVIDERS, type Workload, WORKLOADS } from '../kit/dimensions.ts';
-import { whole } from '../kit/format.ts';
+import { whole } from '../kit/figure-format.ts';
 import { isSame, type Ratio } from '../kit/ratio.ts';
-import { list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
-import type { Comparison, Report } from './schema.ts';
+import { LAYOUT_WORDS, list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
+import type { Comparison, Report } from './report-schema.ts';
 
-/** Of the layouts that stand beside `container`, the one that its user would choose otherwise. */
+/** A sentence compares with the first of these that ran: what a user would choose otherwise. */
 const OTHERS: readonly Layout[] = ['batch', 'record', 'container-sdk'];
-
-/** What stands beside this store, in a sentence. */
-export const OTHER_NAMES: Readonly<Record<Layout, string>> = {
-  record: 'one entity per record',
-  batch: "the SDK's batches",
-  container: 'this store',
-  'container-sdk': "this store over the SDK's transport",
-};
 
 export function sentencesOf(comparisons: readonly Comparison[]): Report['sentences'] {
   const sizes = [...new Set(comparisons.map(({ recordBytes }) => recordBytes))];
@@ -33,7 +25,7 @@ export function sentencesOf(comparisons: readonly Comparison[]): Report['sentenc
   );
 }
 
-/** On both clouds at one load where that can be: the lesser of those that each has alone. */
+/** Both clouds at the same load if possible: the smaller of those that each would have alone. */
 function atOneLoad(comparisons: readonly Comparison[], workload: Workload): Comparison[] {
   const alone = PROVIDERS.flatMap((provider) => chosenFor(comparisons, workload, provider) ?? []);
   const least = Math.min(...alone.filter(({ isMachineLimited }) => !isMachineLimited).map(callersOf));
@@ -69,10 +61,10 @@ export function chosenFor(
   return byLoad.find(({ isMachineLimited }) => !isMachineLimited) ?? byLoad[0];
 }
 
-/** What the rates of a group are against: `one entity per record, with 4 callers`. */
+/** What a group's rates are compared with: `one entity per record, with 4 callers`. */
 function groundOf(one: Comparison): string {
   const limit = one.isMachineLimited ? ', where this machine was the limit' : '';
-  return `${OTHER_NAMES[one.denominator.layout]}, with ${loadWords(one)}${limit}`;
+  return `${LAYOUT_WORDS[one.denominator.layout]}, with ${loadWords(one)}${limit}`;
 }
 
 /** `2.3 times as many scans a second on Datastore and 1.9 times as many on Azure as ...`. */

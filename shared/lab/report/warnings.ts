@@ -1,10 +1,9 @@
 // Warnings before any figure, the same on the page and in the terminal.
-import type { Place } from '../load/place.ts';
-import { said } from '../kit/format.ts';
-import { list, PROVIDER_NAMES, providersIn } from './names.ts';
+import type { Place } from '../load/instance-place.ts';
+import { said } from '../kit/figure-format.ts';
+import { list, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, providersIn } from './names.ts';
 import { MARK_WORDS, MARKS } from './marks.ts';
-import { emulatorsWords } from './network.ts';
-import type { Report } from './schema.ts';
+import type { Circumstances, Report } from './report-schema.ts';
 
 /** What to know before any figure is believed, a sentence each. */
 export function warningsOf(places: readonly Place[], cells: Report['cells']): string[] {
@@ -22,6 +21,15 @@ export function whereWords({ places, network }: Pick<Report, 'places' | 'network
   ).join(' ');
 }
 
+/** `emulators behind a network of 9 ms per read and ...`; `null` is no network. */
+export function emulatorsWords(network: Circumstances['network']): string {
+  if (network === null) return 'emulators without a network';
+  const each = network.roundTrips.map(({ provider, readMs, commitMs }) => {
+    return `${readMs} ms per read and ${commitMs} ms per commit (${PROVIDER_SHORT_NAMES[provider]})`;
+  });
+  return `emulators behind a network of ${each.join(', ')}`;
+}
+
 /** Differences between the places of clouds that are compared, a sentence each. */
 function unlikePlaces(places: readonly Place[]): string[] {
   const runtimes = [...new Set(places.map(({ runtime }) => runtime))];
@@ -34,7 +42,7 @@ function unlikePlaces(places: readonly Place[]): string[] {
   );
 }
 
-/** In how many runs what was marked. */
+/** One sentence per mark: in how many runs it was set. */
 function marked(cells: Report['cells']): string[] {
   const runs = cells.flatMap((cell) => cell.runs);
   return MARKS.flatMap((mark) => {

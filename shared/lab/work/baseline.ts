@@ -1,10 +1,10 @@
-// A provider's SDK as its users use it: one entity a record, and the SDK's defaults.
+// A provider's SDK as its users use it: one entity per record, and the SDK's defaults.
 import type { Provider } from '../kit/dimensions.ts';
-import { tenantOf } from './keys.ts';
-import type { SampleRecord } from './records.ts';
-import type { Usage } from '../kit/usage.ts';
+import { tenantOf } from './record-keys.ts';
+import type { SampleRecord } from './sample-records.ts';
+import type { MutableUsage, Usage } from '../kit/provider-usage.ts';
 
-/** Names of the comparison's store and datasets begin with it: none can reach a user's table. */
+/** All names of the comparison at a provider begin with it: none can reach a user's table. */
 export const COMPARISON = 'stowagecomparison';
 
 /** The kind or physical table of a dataset. */
@@ -17,18 +17,18 @@ interface Batching {
   readonly putManyMax: number;
   /** Most keys in one `getMany`; 1 where the provider has no batched get. */
   readonly getManyMax: number;
-  /** Records of one lane may share a `putMany`, others not. */
+  /** Only records of the same lane may share a `putMany`. */
   lane(key: string): string;
 }
 
 export const BATCHING: Readonly<Record<Provider, Batching>> = {
-  // Commits were limited to 500 of old, and are by older emulators; a lookup may have 1,000.
+  // Commits once took at most 500 mutations, and older emulators still do; a lookup takes 1,000.
   datastore: { putManyMax: 500, getManyMax: 500, lane: () => '' },
   // The service's limit of a group transaction.
   'azure-tables': { putManyMax: 100, getManyMax: 1, lane: tenantOf },
 };
 
-/** A provider's SDK on one account or project, and what was spent through it. */
+/** A provider's SDK on one account or project, and its usage so far. */
 export interface Baseline extends Batching {
   open(dataset: string): Promise<BaselineTable>;
   /** No error if absent. Not counted. Rejects with the SDK's error or the signal's reason. */
@@ -36,7 +36,7 @@ export interface Baseline extends Batching {
   usage(): Usage;
 }
 
-/** A table as layouts use it: one request each, but `modify`. SDK errors pass. */
+/** A table as layouts use it: each method but `modify` is one request. SDK errors pass through. */
 export interface BaselineTable {
   /** Creates the record; rejects if it exists. */
   insert(record: SampleRecord): Promise<void>;
@@ -66,15 +66,12 @@ class ConflictError extends Error {
   readonly code = 'conflict';
 }
 
-/** Rejects with a ConflictError after ten conflicts. `onConflict`, if given, hears of each. */
-export async function withTries(
-  attempt: () => Promise<boolean | 'conflict'>,
-  onConflict?: () => void,
-): Promise<boolean> {
+/** Counts each conflict in `usage`. Rejects with a ConflictError after ten of them. */
+export async function withTries(usage: MutableUsage, attempt: () => Promise<boolean | 'conflict'>): Promise<boolean> {
   for (let tried = 0; tried < MODIFY_TRIES; tried += 1) {
     const outcome = await attempt();
     if (outcome !== 'conflict') return outcome;
-    onConflict?.();
+    usage.conflicts += 1;
   }
   throw new ConflictError(`met another's change ${MODIFY_TRIES} times`);
 }

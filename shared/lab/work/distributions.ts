@@ -3,13 +3,13 @@ import type { KeyChoice } from '../kit/dimensions.ts';
 import { type Random, randomInt, scramble32 } from '../kit/random.ts';
 
 export interface KeySpace {
-  /** Records that are there now, numbered from 0. It never falls. */
+  /** How many records exist now; they are numbered from 0, and none is deleted. */
   readonly count: () => number;
-  /** Records that will be inserted, as far as anybody knows. */
+  /** Inserts that YCSB would expect from its configuration. */
   readonly insertsExpected: number;
 }
 
-/** Draws from [0, count()). Only `latest` and `zipfian` reach records inserted since. */
+/** Draws from [0, count()). Only `latest` and `zipfian` also draw records inserted later. */
 export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): () => number {
   if (choice === 'latest') return latestIndexes(space, random);
   const { count, insertsExpected } = space;
@@ -22,7 +22,7 @@ export function keyIndexes(choice: KeyChoice, space: KeySpace, random: Random): 
   // YCSB's bounds are inclusive: one more than it expects.
   const places = atFirst + insertsExpected + 1;
   const zipfian = new Zipfian(YCSB_ITEMS, YCSB_ZETA);
-  // Inserts leave the popular places popular. Draws again for a record that is not there.
+  // Popular keys stay popular while records are inserted; a place that has none yet is drawn again.
   return () => {
     for (;;) {
       const index = fnvHash(zipfian.rank(random()), places);
@@ -83,14 +83,14 @@ class Zipfian {
     this.#count = count;
   }
 
-  /** With the items of the beginning, though the sum has grown: so it is in YCSB. */
+  /** Uses the items of the beginning though the sum has grown, as YCSB does. */
   #etaNow(): number {
     if (this.#items < 2) return 0;
     return (1 - Math.pow(2 / this.#items, 1 - THETA)) / (1 - (1 + OF_RANK_1) / this.#zeta);
   }
 }
 
-/** YCSB's `fnvhash64(value) % limit`. `value` < 2^53, `limit` < 2^37. Halves beat a BigInt. */
+/** YCSB's `fnvhash64(value) % limit`. `value` < 2^53, `limit` < 2^37. Faster than a BigInt. */
 export function fnvHash(value: number, limit: number): number {
   let [high, low] = [0xcbf29ce4, 0x84222325];
   for (let at = 0; at < 8; at++) {

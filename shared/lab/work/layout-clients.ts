@@ -2,10 +2,10 @@
 import type { Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline.ts';
 import { chunks } from '../kit/chunks.ts';
-import type { RecordFields, SampleRecord } from './records.ts';
-import type { Operation } from './operations.ts';
+import type { RecordFields, SampleRecord } from './sample-records.ts';
+import type { Operation } from './operation-source.ts';
 
-/** One call of the SDK or of the store, sent and answered as one, as its user would time it. */
+/** One call of the SDK or of the store, timed as a whole as its user would time it. */
 export interface Unit {
   /** How many records it reads or writes; a scan counts as one. */
   readonly records: number;
@@ -13,13 +13,13 @@ export interface Unit {
   send(): Promise<readonly unknown[]>;
 }
 
-/** One group after another, a group's units in parallel. Then the caller draws anew. */
+/** Groups are sent one after another, the units of a group in parallel. */
 export type Call = Iterable<readonly Unit[]>;
 
 /** Sends the operations that a caller hands over in a call, in the layout's way. */
 export type LayoutClient = (operations: readonly Operation[]) => Call;
 
-/** Sends a call and waits for all of it; the errors of the records that failed. */
+/** Sends a call, waits for all of it, and gives the errors of the records that failed. */
 export async function sendCall(client: LayoutClient, operations: readonly Operation[]): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
   for (const units of client(operations)) {
@@ -36,7 +36,7 @@ class AbsentError extends Error {
 
 const NO_ERRORS: readonly unknown[] = [];
 
-/** Gets of one call that are under way at once: more would wait in line on one connection. */
+/** Gets of one call that are in flight at a time: more would queue on one connection. */
 const READS_AT_ONCE = 25;
 
 /** An entity and a request for each record: a call's writes in turn, 25 of its reads at once. */
@@ -48,14 +48,14 @@ export function recordClient(table: BaselineTable): LayoutClient {
   };
 }
 
-/** A unit of one operation that hears how it ended. */
+/** A unit of one operation. */
 function singleUnit(operation: Operation, send: () => Promise<void>): Unit {
   if (operation.kind !== 'insert') return { records: 1, send: async () => (await send(), NO_ERRORS) };
-  return { records: 1, send: () => heard([operation], async () => (await send(), NO_ERRORS)) };
+  return { records: 1, send: () => withOutcomes([operation], async () => (await send(), NO_ERRORS)) };
 }
 
-/** Tells inserts whether they are there now. If some failed, none counts as there. */
-async function heard(
+/** Sends, then tells each insert whether it succeeded. If one failed, all count as failed. */
+async function withOutcomes(
   operations: readonly Operation[],
   send: () => Promise<readonly unknown[]>,
 ): Promise<readonly unknown[]> {
@@ -69,13 +69,12 @@ async function heard(
   }
 }
 
+type SingleName = 'insert' | 'replace' | 'modify' | 'get';
+
 /** A call for each operation, as a baseline has it. False or undefined: the record is absent. */
-interface SingleTable extends Pick<BaselineTable, 'range'> {
-  insert(record: SampleRecord): Promise<unknown>;
-  replace(record: SampleRecord): Promise<unknown>;
-  modify(record: SampleRecord): Promise<unknown>;
-  get(key: string): Promise<unknown>;
-}
+type SingleTable = Pick<BaselineTable, 'range'> & {
+  readonly [Name in SingleName]: (...asked: Parameters<BaselineTable[Name]>) => Promise<unknown>;
+};
 
 async function sendSingle(table: SingleTable, operation: Operation): Promise<void> {
   switch (operation.kind) {
@@ -98,7 +97,7 @@ function found(record: unknown, key: string): void {
   if (record === undefined || record === false) throw new AbsentError(`absent: ${key}`);
 }
 
-/** The SDK's batches, a call's in parallel. */
+/** The SDK's batches; those of one call are sent in parallel. */
 export function batchClient(baseline: Baseline, table: BaselineTable): LayoutClient {
   return (operations) => [[...readBatches(baseline, table, operations), ...writeBatches(baseline, table, operations)]];
 }
@@ -122,7 +121,7 @@ function writeBatches(baseline: Baseline, table: BaselineTable, operations: read
     const records = writes.map(({ record }): SampleRecord => record);
     return {
       records: records.length,
-      send: () => heard(writes, async () => (await table.putMany(records), NO_ERRORS)),
+      send: () => withOutcomes(writes, async () => (await table.putMany(records), NO_ERRORS)),
     };
   });
 }
@@ -139,7 +138,7 @@ function keysOf(operations: readonly Operation[]): string[] {
   return [...new Set(operations.flatMap((operation) => (operation.kind === 'read' ? operation.key : [])))];
 }
 
-/** A lone operation goes by itself, several as one `getMany` and one `putMany`. */
+/** Sends a lone operation as a single call, several as one `getMany` and one `putMany`. */
 export function containerClient(table: Table<RecordFields>): LayoutClient {
   const singles = singlesOf(table);
   return (operations) => {
@@ -178,6 +177,6 @@ function containerBatches(table: Table<RecordFields>, operations: readonly Opera
   };
   return [
     { records: keys.length, send: read },
-    { records: items.length, send: () => heard(operations, write) },
+    { records: items.length, send: () => withOutcomes(operations, write) },
   ].filter(({ records }) => records > 0);
 }

@@ -7,7 +7,7 @@ export type Verb = 'read' | 'update' | 'insert' | 'scan' | 'modify';
 export interface Mix {
   /** Shares of the operations, 1 together. */
   readonly shares: Readonly<Partial<Record<Verb, number>>>;
-  /** Records that are read, updated or modified, and scans' beginnings. Null: all are new. */
+  /** How keys are chosen for all but inserts; null where every operation inserts. */
   readonly keys: KeyChoice | null;
   /** Records that a caller hands over in one call, in every layout. */
   readonly recordsPerCall: number;

@@ -1,9 +1,9 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { describe, expect, test } from 'vitest';
-import { placeOf } from '../../lab/report/sample-report.ts';
+import { placeOf } from '../../lab/fakes.ts';
 import type { CompareAppOptions } from '../../../functions/compare/app.ts';
 import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
-import { CellError } from '../../../shared/lab/load/run.ts';
+import { CellError } from '../../../shared/lab/load/run-cell.ts';
 import { fakeCompareApp } from './fake-app.ts';
 
 const cell = { layout: 'record', workload: 'ycsb-c', callers: 1, dataset: 'abc' };

@@ -5,7 +5,7 @@ import type { App } from '../../../functions/http/app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { fakeResult } from '../../lab/fake-function.ts';
-import { placeOf } from '../../lab/report/sample-report.ts';
+import { placeOf } from '../../lab/fakes.ts';
 import { listening } from '../../support/listening.ts';
 
 const NO_PAGE = { html: new Uint8Array(), br: new Uint8Array(), gzip: new Uint8Array() };

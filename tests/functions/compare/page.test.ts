@@ -8,7 +8,7 @@ import { buildPage } from '../../../infra/package/page.ts';
 import type { CellRequest } from '../../../shared/lab/load/cell.ts';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { openLink } from '../../../shared/lab/page/link.ts';
-import { reportSchema } from '../../../shared/lab/report/schema.ts';
+import { reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { CHROMIUM } from '../../support/chromium.ts';
 import { fakeResult } from '../../lab/fake-function.ts';
 import { fakeCompareApp, serveApp } from './fake-app.ts';

@@ -6,7 +6,7 @@ import { EXIT } from '../../../infra/cli/exit.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
-import { conditionsOf } from '../../../shared/lab/report/conditions.ts';
+import { conditionsOf } from '../../../shared/lab/report/fail-conditions.ts';
 import { fakeFunctions, fakeResult } from '../../lab/fake-function.ts';
 import { testFolder } from '../../support/folder.ts';
 

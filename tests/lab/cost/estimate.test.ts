@@ -20,10 +20,10 @@ import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { type Provider, PROVIDERS, type UsersLayout } from '../../../shared/lab/kit/dimensions.ts';
 import { sum } from '../../../shared/lab/kit/numbers.ts';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
-import { increase } from '../../../shared/lab/kit/usage.ts';
-import { play } from '../../../shared/lab/scale/play.ts';
-import { EVEN_PROFILE } from '../../../shared/lab/scale/rows.ts';
-import { recordSource } from '../../../shared/lab/work/records.ts';
+import { increase } from '../../../shared/lab/kit/provider-usage.ts';
+import { play } from '../../../shared/lab/scale/play-row.ts';
+import { EVEN_PROFILE } from '../../../shared/lab/scale/scale-rows.ts';
+import { recordSource } from '../../../shared/lab/work/sample-records.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { expectBetween, expectWithin } from '../expect-within.ts';
@@ -57,18 +57,21 @@ describe('billed operations of a day', () => {
     // Reads: 100,000 + 2 x 773.
     ['container', 'datastore', 1, 101_546, 11_000, 0],
     ['container', 'azure-tables', 1, 101_546, 11_000, 0],
-  ])('of %s on %s, %i records a call', (layout, provider, recordsPerCall, ...operations) => {
-    const { reads, writes, deletes } = operationsOf(layout, provider, { ...WORKLOAD, recordsPerCall });
-    expect([reads, writes, deletes]).toEqual(operations.map((count) => expect.closeTo(count, 6) as number));
-  });
+  ])(
+    'are those worked out by hand for %s on %s, with %i records per call',
+    (layout, provider, recordsPerCall, ...operations) => {
+      const { reads, writes, deletes } = operationsOf(layout, provider, { ...WORKLOAD, recordsPerCall });
+      expect([reads, writes, deletes]).toEqual(operations.map((count) => expect.closeTo(count, 6) as number));
+    },
+  );
 
-  test('of a table larger than what an instance knows: a second read for what it does not', () => {
+  test('have a second read for each container that an instance does not know', () => {
     // 1e9 records fill 772,500 containers; the process knows 1,759.
     const large = { ...WORKLOAD, records: 1_000_000_000, writesPerDay: 0, deletesPerDay: 0, scansPerDay: 0 };
     expect(operationsOf('container', 'azure-tables', large).reads).toBeCloseTo(100_000 * (2 - 1_759 / 772_500), 6);
   });
 
-  test('of containers, with records of a call beside each other', () => {
+  test('are fewer if the records of a call lie beside each other', () => {
     // A container holds 1,293.66 records: a call of 500 meets 1 + 499 x 773 / 1,000,000 = 1.385727
     // containers. 11,000 writes are 22 calls.
     const together = { ...WORKLOAD, recordsPerCall: 500, keys: 'together' } as const;
@@ -81,9 +84,12 @@ describe('billed operations of a day', () => {
     [1, 50, 'random', 1],
     [10, 1_000, 'random', 10],
     [2, 10_000_000, 'together', 2],
-  ] as const)('of %i containers, %i %s records touch %d', (containers, recordsPerCall, keys, touched) => {
-    expect(containersTouched(containers, { ...WORKLOAD, recordsPerCall, keys })).toBeCloseTo(touched, 9);
-  });
+  ] as const)(
+    'are those of the containers that a call touches: of %i containers, %i %s records touch %d',
+    (containers, recordsPerCall, keys, touched) => {
+      expect(containersTouched(containers, { ...WORKLOAD, recordsPerCall, keys })).toBeCloseTo(touched, 9);
+    },
+  );
 });
 
 test.each<[string, [perDay: number, ms: number][], google: number, azure: number]>([
@@ -95,7 +101,7 @@ test.each<[string, [perDay: number, ms: number][], google: number, azure: number
   // A call a second bills 1 - e^-0.1 of 86,400 s on Google (0.1 s a call), on Azure 1 - e^-1.
   ['for time that overlapping calls share', [[86_400, 20]], 8_222.05, 54_615.22],
   [
-    // 1,000 calls a second of 0.1 s keep 100 in flight: 4 instances of 32, none ever idle.
+    // 1,000 calls per second of 0.1 s keep 100 in flight: 4 instances of 32, none ever idle.
     'all day',
     [
       [600 * 86_400, 100],
@@ -111,7 +117,7 @@ test.each<[string, [perDay: number, ms: number][], google: number, azure: number
   expect(billed).toEqual(expected.map((seconds) => expect.closeTo(seconds, 2) as number));
 });
 
-test('a month of single entities on Azure', () => {
+test('a month of single entities on Azure has the quantities worked out by hand', () => {
   const { gibSeconds, vcpuSeconds, ...others } = monthOf('record', 'azure-tables', WORKLOAD, azure.billedPeriod);
   expect(others).toEqual({
     // 30 x 102,000, 30 x 10,000, 30 x 1,000.
@@ -130,7 +136,7 @@ test('a month of single entities on Azure', () => {
   expect(vcpuSeconds).toBeCloseTo(gibSeconds / 2, 6);
 });
 
-test('single entities of a call take a round trip each, a batch takes one', () => {
+test('single entities of a call take a round trip each, and a batch takes one', () => {
   const busy = { ...WORKLOAD, scansPerDay: 0, recordsPerCall: 100 };
   const seconds = (layout: UsersLayout): number =>
     monthOf(layout, 'datastore', busy, datastore.billedPeriod).vcpuSeconds;
@@ -165,14 +171,14 @@ describe('a bill', () => {
     expect(line.freeDollars).toBeCloseTo(freeDollars, 5);
   });
 
-  test('has the lines that the provider bills, and their sum', () => {
+  test('has a line for each meter of the provider, and their sum', () => {
     const { lines, dollars } = billOf('azure-tables', 'eastus');
     expect(lines.map(({ meter }) => meter)).toEqual(METERS.filter((meter) => meter !== 'vcpuSeconds'));
     expect(dollars).toBeCloseTo(sum(lines.map((line) => line.dollars)), 12);
   });
 });
 
-describe('the figures that estimates rest on', () => {
+describe('in the figures behind estimates,', () => {
   test('a put of several instances is billed as the formula says', async () => {
     const row = { work: 'put', instances: 4, callers: 4, records: 20_000 } as const;
     const times = { warmUpMs: 1_000, windowMs: 500 };
@@ -182,7 +188,7 @@ describe('the figures that estimates rest on', () => {
     expectWithin(played.reads + played.writes, reads + writes, 0.1);
   });
 
-  test.each(PROVIDERS)('stored bytes of an entity are those of the published formula: %s', (provider) => {
+  test.each(PROVIDERS)('the stored bytes of an entity are those of the published formula: %s', (provider) => {
     for (const recordBytes of [300, 500, 2_000]) {
       const source = recordSource(1, recordBytes);
       const sizes = Array.from({ length: 1_000 }, (_, index) => plainBytes(provider, 'Container', source(index, 0)));
@@ -190,7 +196,7 @@ describe('the figures that estimates rest on', () => {
     }
   });
 
-  test('the store asks of a driver what is counted for it: one read a warm get, one write a put or delete', async () => {
+  test('the store sends what the formula counts: one read per warm get, one write per put or delete', async () => {
     const records = 10_000;
     const { store, table, items, counters } = await loadedTable(records);
     const random = seededRandom(7);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
 import { billableOf } from '../../../shared/lab/cost/billable.ts';
-import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/lab/cost/operations.ts';
+import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/lab/cost/operation-prices.ts';
 import { type Origin, regionOf } from '../../../shared/lab/cost/prices.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 
@@ -13,7 +13,7 @@ function originsIn(value: unknown): Origin[] {
   return 'source' in value ? [value as Origin] : Object.values(value).flatMap(originsIn);
 }
 
-test('each number has its page, the day it was read, and whether it stood on a page of the provider', () => {
+test('each price has its page, the day it was read, and whether the provider’s own page has it', () => {
   const origins = originsIn(PRICES_2026_11);
   // Prices of two regions and of one, free tiers, and periods: the walk reaches all of them.
   expect(origins).toHaveLength(2 * 8 + 7 + 8 + 3 + 2);
@@ -47,7 +47,7 @@ test('Datastore bills each entity of a call, Azure each request, which has one e
   });
 });
 
-test('operations of a measurement make dollars per million records', () => {
+test('measured operations are priced in dollars per million records', () => {
   const { datastore, 'azure-tables': azure } = operationPriceList(PRICES_2026_11).providers;
   // 2 reads at $0.03, 1 write at $0.09, 0.5 deletes at $0.01 per 100,000: $0.00000155 a record.
   const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };

@@ -20,7 +20,7 @@ describe('a load', () => {
     expect(steadiness(replies)).toBe(expected);
   });
 
-  test('of few replies a slice is told by more slices', () => {
+  test('of few replies per slice is judged by more slices', () => {
     expect(steadiness(Array.from({ length: 20 }, () => 5))).toBe('steady');
     expect(steadiness(Array.from({ length: 20 }, (_, at) => (at < 10 ? 3 : 8)))).toBe('unsteady');
     expect(steadiness(Array.from({ length: 18 }, () => 5))).toBe('not known');
@@ -44,10 +44,13 @@ function shares(early: number, late: number): Record<Steadiness, number> {
   return found;
 }
 
-test.each([2, 6, 10, 12, 20, 60])('one that doubles from %i replies a slice is hardly ever called steady', (mean) => {
-  expect(shares(mean, 2 * mean).steady).toBeLessThan(0.1);
-});
+test.each([2, 6, 10, 12, 20, 60])(
+  'a load that doubles from %i replies per slice is hardly ever called steady',
+  (mean) => {
+    expect(shares(mean, 2 * mean).steady).toBeLessThan(0.1);
+  },
+);
 
-test.each([20, 60, 400])('one that stays at %i replies a slice mostly is', (mean) => {
+test.each([20, 60, 400])('a load that stays at %i replies per slice is mostly called steady', (mean) => {
   expect(shares(mean, mean).steady).toBeGreaterThan(0.93);
 });

@@ -29,39 +29,39 @@ const RUNGS = [1, 2, 4, 8, 16, 32, 64, 128];
 
 describe('a closed loop', () => {
   // Up to eight callers nobody waits. Beyond, all servers are busy (Little's law).
-  test.each(RUNGS)('of %i callers on eight servers of 10 ms', async (callers) => {
+  test.each(RUNGS)('of %i callers on eight servers of 10 ms has the rate of Little’s law', async (callers) => {
     const result = await measured({ callers, servers: 8, serviceMs: () => 10 });
     expectNear(perSecond(result), Math.min(callers, 8) * 100);
     expectNear(meanMs(result), 10 * Math.max(1, callers / 8));
     expect(result.warmup.steadiness).toBe('steady');
   });
 
-  test.each(RUNGS)('of %i callers on one server of 3.7 ms that answers them in order', async (callers) => {
+  test.each(RUNGS)('of %i callers on one server of 3.7 ms has the rate of the server', async (callers) => {
     const result = await measured({ callers, servers: 1, serviceMs: () => 3.7 });
     expectNear(perSecond(result), 1_000 / 3.7);
     expectNear(meanMs(result), 3.7 * callers);
   });
 
   // All calls end together, and 3.3 fit into the window. Whole calls would count as 3 or 4.
-  test.each(RUNGS)('of %i callers whose calls of 500 records take a third of the window', async (callers) => {
+  test.each(RUNGS)('of %i callers counts calls over the edges of the window in part', async (callers) => {
     const result = await measured({ callers, servers: 1_000, serviceMs: () => 300, records: 500 });
     expectNear(perSecond(result), (callers * 500) / 0.3);
   });
 
   // A window that ends on a reply would give a rate 14 % too high.
-  test('of one caller whose replies are few has the rate of many windows', async () => {
+  test('of one caller has the true rate on average, even with one or two replies per window', async () => {
     const random = seededRandom(11);
     const rates: number[] = [];
     for (let round = 0; round < 1_000; round += 1)
       rates.push(perSecond(await measured({ servers: 1, serviceMs: () => -667 * Math.log(1 - random()) })));
-    // One or two replies a window: a deviation of some 65 %. The bound is 3 standard errors.
+    // One or two replies per window: a deviation of some 65 %. The bound is 3 standard errors.
     const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
     expect(Math.abs(mean / 1.5 - 1)).toBeLessThan((3 * 0.65) / Math.sqrt(rates.length));
   });
 
   // Exponential service times: a closed loop on one server yields 1 / mean at any rung. A lone
   // caller sees the exponential distribution.
-  test('of one caller on a server of exponential service times has their percentiles', async () => {
+  test('of one caller has the percentiles of the service times', async () => {
     const random = seededRandom(7);
     const result = await measured({ servers: 1, serviceMs: () => -Math.log(1 - random()), durationMs: 30_000 });
     const { p50Ms, p99Ms } = latenciesOf(result.histogram);
@@ -89,14 +89,14 @@ const arrivalsOf = async (drawSeed: number): Promise<number> => {
 };
 
 describe('an open loop', () => {
-  test.each([50, 100, 400, 790])('of %i a second on eight servers of 10 ms keeps its rate', async (rate) => {
+  test.each([50, 100, 400, 790])('of %i calls per second on eight servers of 10 ms keeps its rate', async (rate) => {
     const result = await measured({ ratePerSecond: rate, callers: 256, servers: 8, serviceMs: () => 10 });
     expectNear(perSecond(result), rate);
     expectNear(meanMs(result), 10);
     expect(result.behindMsMax).toBeLessThan(0.001);
   });
 
-  test('above what the servers can gives what they can, and latencies that grow from the moment each call was due', async () => {
+  test('beyond capacity has the rate of the servers, and latencies that count from when calls were due', async () => {
     const load = { ratePerSecond: 1_600, callers: 256, servers: 8, serviceMs: () => 10, durationMs: 2_000 };
     const result = await measured(load);
     expectNear(perSecond(result), 800);
@@ -128,7 +128,7 @@ describe('an open loop', () => {
     expect(counts.size).toBeGreaterThan(2);
   });
 
-  test('counts a stall for every call that was due in it, where a closed loop sees it once', async () => {
+  test('counts a stall for every call that was due in it, but a closed loop only once', async () => {
     const open = await measuredInStall({ ratePerSecond: 1_000, callers: 1 });
     const closed = await measuredInStall({ callers: 1 });
     // Half of the second's calls were due in the stall of 500 ms: 250 ms late on average.
@@ -145,7 +145,7 @@ test('a window opens on all instances at the same moment', async () => {
   expect(result.durationMs).toBe(1_000);
 });
 
-test('a load that becomes faster and faster is never steady, and its window opens at the latest moment', async () => {
+test('the window of a load that becomes ever faster opens after the longest warm-up, as unsteady', async () => {
   const clock = new Clock();
   const serviceMs = (): number => 1 / (1 + clock.runtime.monotonicMs() / 10);
   const result = await measured({ servers: 1, serviceMs }, clock);

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { pageText } from '../../../infra/package/page.ts';
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
-import { type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
+import { type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { against } from '../../../shared/lab/report/against.ts';
 import { withReport } from '../../../shared/lab/page/embed.ts';
 import { CHROMIUM } from '../../support/chromium.ts';
@@ -55,7 +55,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     // Three layouts on each of two clouds, four rungs.
     expect(await rate.locator('[aria-label=line] path').count()).toBe(6);
     expect(await rate.locator('[aria-label=dot] path').count()).toBe(24);
-    expect(await load.getByRole('img', { name: 'dollars a million records over callers' }).count()).toBe(1);
+    expect(await load.getByRole('img', { name: 'dollars per million records over callers' }).count()).toBe(1);
     // Single operations have no batches.
     const reads = row('Reading one record').getByRole('img', { name: 'reads a second over callers' });
     expect(await reads.locator('[aria-label=line] path').count()).toBe(4);
@@ -66,7 +66,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await show(sampleReport({ change: { network: { name: 'cloud', roundTrips } } }));
     const last = await page.locator('figure svg').last().boundingBox();
     expect(last!.y + last!.height).toBeLessThan(DESK.height);
-    expect(await page.textContent('#where')).toMatch(/12 ms a read and 34 ms a commit.*no cloud was asked/);
+    expect(await page.textContent('#where')).toMatch(/12 ms per read and 34 ms per commit.*no cloud was asked/);
   });
 
   test('points are hollow where the machine was the limit, and nowhere else', async () => {
@@ -107,7 +107,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.locator('#figures tbody tr').count()).toBe(report.cells.length);
   });
 
-  test('a table names verdicts, another one cloud against the other where both are real', async () => {
+  test('one table has the verdicts, another compares the clouds where both are real', async () => {
     const report = sampleReport();
     await show(report);
     expect(await page.locator('#clouds table').count()).toBe(0);
@@ -141,7 +141,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await count('figure [aria-label=dot] path')).toBe(2 * cells.length);
   });
 
-  test('what failed, was left out, is left over or ended early is named', async () => {
+  test('the page names failed runs, cells left out, leftover datasets and an early end', async () => {
     const change: Partial<Report> = {
       endedEarly: 'ended by Ctrl-C',
       failures: [{ ...COORDINATES, repetition: 2, error: 'HTTP 503: <b>no</b></script>' }],
@@ -169,7 +169,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await changed.first().locator('..').textContent()).toMatch(/throughput.*9,045.*18,090.*2\.0 x0\.002/);
   });
 
-  test('nothing but tables scrolls sideways on a phone, and panels stand below their sentence', async () => {
+  test('on a phone only tables scroll sideways, and panels stand below their sentence', async () => {
     await page.setViewportSize(PHONE);
     await show(sampleReport());
     expect(await overflow()).toBe(0);
@@ -180,7 +180,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await overflow()).toBe(0);
   });
 
-  test('curves follow the window', async () => {
+  test('curves take the width of the window', async () => {
     await show(sampleReport());
     const width = () => page.locator('figure svg').first().getAttribute('width');
     const wide = Number(await width());
@@ -189,7 +189,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await overflow()).toBe(0);
   });
 
-  test('is dark where the reader’s system is', async () => {
+  test('the page is dark where the reader’s system is', async () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await show(sampleReport());
     const colour = (of: string): Promise<unknown> => evaluated(`getComputedStyle(document.body)['${of}']`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
-import { groupsOf } from '../../../shared/lab/plan/cells.ts';
+import { groupsOf } from '../../../shared/lab/plan/plan-cells.ts';
 import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../../shared/lab/plan/heat-up.ts';
@@ -93,7 +93,7 @@ const sizes = (change: Partial<Plan>): Record<string, number[]> => {
 };
 
 describe('the order', () => {
-  test('holds every cell once a block, and is drawn by the seed', () => {
+  test('has every cell once per block, and is drawn by the seed', () => {
     const items = groupsOf(PLAN, PROVIDERS).flat();
     const names = items.map(({ cell }) => JSON.stringify(cell));
     // Of two workloads the layouts record and container run both on each cloud, batch one.
@@ -112,14 +112,14 @@ describe('the order', () => {
     expect(Math.abs(mean - 4.5)).toBeLessThan(1.7);
   });
 
-  test('has the clouds side by side up to so many callers as the plan says, and open loops by themselves', () => {
+  test('runs the clouds side by side up to the plan’s number of callers, but open loops alone', () => {
     expect(sizes({ sideBySideCallersMax: 4 })).toEqual({ '1 null': [2], '8 null': [1] });
     expect(sizes({ ratesPerSecond: [50] })).toEqual({ '1 null': [2], '8 null': [2], '256 50': [1] });
   });
 });
 
 describe('the coordinator', () => {
-  test('runs every item of the plan, tells as it goes, and sends each cloud its own keys and equal draws', async () => {
+  test('runs every item of the plan, reports its progress, and sends each cloud its own keys and the same draws', async () => {
     const { events, cells, ...outcome } = await ran();
     expect(outcome).toMatchObject({ failures: [], leftovers: [], searches: [], endedEarly: null });
     expect(outcome.leftOut.map(({ layout, workload }) => `${layout} ${workload}`)).toEqual([
@@ -137,7 +137,7 @@ describe('the coordinator', () => {
     expect(new Set(cells.map(({ request }) => request.drawSeed)).size).toBe(2);
   });
 
-  test('gives every load a dataset of its own, removed when it has ended; others share one that is loaded once', async () => {
+  test('gives each load a dataset of its own and removes it afterwards, while other cells share one', async () => {
     const { cells, prepared, removed } = await ran();
     const loads = cells.filter(({ request }) => request.workload === 'load').map(({ request }) => request.dataset);
     expect(new Set(loads).size).toBe(2 * 3 * 2 * 2);
@@ -147,7 +147,7 @@ describe('the coordinator', () => {
     expect(removed).toHaveLength(loads.length + 4);
   });
 
-  test('has records of the form that the plan names, and a dataset for both layouts of the SDK, and for both of containers', async () => {
+  test('has records of the plan’s form, and one dataset for both layouts of the SDK and one for both of containers', async () => {
     const { cells, prepared } = await ran({ workloads: ['read-together'], layouts: [...LAYOUTS], recordForm: 'text' });
     expect(new Set(cells.map(({ request }) => request.recordForm))).toEqual(new Set(['text']));
     expect(new Set(prepared).size).toBe(2 * PROVIDERS.length);
@@ -159,7 +159,7 @@ describe('the coordinator', () => {
     expect(names[0]).not.toBe(names[2]);
   });
 
-  test('says what a layout cannot run, and does not try it', async () => {
+  test('names the cells that a layout cannot run, and does not try them', async () => {
     const { cells, leftOut } = await ran({ workloads: ['ycsb-e', 'ycsb-f'] });
     expect(leftOut.map(({ provider, layout, workload }) => `${provider} ${layout} ${workload}`)).toEqual(
       PROVIDERS.flatMap((provider) => [`${provider} batch ycsb-e`, `${provider} batch ycsb-f`]),
@@ -167,7 +167,7 @@ describe('the coordinator', () => {
     expect(cells.filter(({ request }) => request.layout === 'batch')).toEqual([]);
   });
 
-  test('spreads a cell over its instances: their windows open together, and each inserts where no other does', async () => {
+  test('spreads a cell over its instances, whose windows open together and whose inserts do not meet', async () => {
     const begunMs = Date.now();
     const { cells, runs } = await ran(
       { workloads: ['ycsb-d'], layouts: ['container'], callers: [4], instances: [3] },
@@ -205,14 +205,14 @@ describe('a search', () => {
   const search = { percentile: 50 as const, latencyMsMax: 9, fromPerSecond: 100, toPerSecond: 1_000, triesMax: 9 };
   const plan: Partial<Plan> = { workloads: ['ycsb-c'], layouts: ['record'], callers: [], search };
 
-  test('runs once a repetition', async () => {
+  test('runs once per repetition', async () => {
     const { searches } = await ran(plan);
     expect(searches).toHaveLength(4);
     // One operation is too few for any percentile. None is held, and each says why.
     expect(searches[0]!.tries[0]!.why).toMatch('1 operations are too few for p50');
   });
 
-  test('confirms a rate by other draws than those that found it', async () => {
+  test('confirms a rate with other draws than those that found it', async () => {
     const { cells, searches } = await ran(plan, {
       answer: ({ layout, workload, ratePerSecond, durationMs }, provider) => {
         const operations = Math.ceil((ratePerSecond! * durationMs) / 1_000);
@@ -230,7 +230,7 @@ describe('a search', () => {
 });
 
 describe('a target', () => {
-  test('that fails shows with its error, and the rest goes on', async () => {
+  test('that fails is reported with its error, and the other runs go on', async () => {
     const answer = where(({ layout }, provider) => layout === 'container' && provider === 'datastore', busy);
     const { runs, failures } = await ran({}, { answer });
     expect([runs.length, failures.length]).toEqual([32, 8]);
@@ -246,13 +246,13 @@ describe('a target', () => {
       () => Response.json(result({ provider: 'datastore' })),
       /is on datastore, not on azure-tables/,
     ],
-  ])('that answers with %s shows as such', async (_what, wrong, error) => {
+  ])('that answers with %s is reported as such', async (_what, wrong, error) => {
     const { runs, failures } = await ran({}, { answer: where((_, provider) => provider === 'azure-tables', wrong) });
     expect([runs.length, failures.length]).toEqual([20, 20]);
     expect(failures[0]!.error).toMatch(error);
   });
 
-  test('that is not there is given up after three runs, and says why for all of them', async () => {
+  test('that does not answer is given up after three runs, and all of its runs say why', async () => {
     const answer = where((_, provider) => provider === 'datastore', nobody);
     const { cells, runs, failures } = await ran({}, { answer });
     expect([runs.length, failures.length]).toEqual([20, 20]);
@@ -262,7 +262,7 @@ describe('a target', () => {
     expect(failures[3]!.error).toBe(`not tried: the 3 runs before had no answer, the last with: ${error}`);
   });
 
-  test('that refuses the key is given up after three runs, and nothing is said to be left there', async () => {
+  test('that refuses the key is given up after three runs, and has no leftovers', async () => {
     const { cells, removed, runs, failures, leftovers } = await ran(
       { workloads: ['load'] },
       {
@@ -279,14 +279,14 @@ describe('a target', () => {
     expect(removed.filter((url) => url.startsWith('http://two'))).toHaveLength(12);
   });
 
-  test('that the platform does not let anybody reach is refused, too', async () => {
+  test('behind a gate that refuses is given up in the same way', async () => {
     const { failures, leftovers } = await ran({ workloads: ['load'] }, { answer: forbidden, remove: forbidden });
     expect(failures[0]!.error).toBe(GATE_REFUSES);
     expect(failures.at(-1)!.error).toBe(`not tried: the 3 runs before were refused, the last with: ${GATE_REFUSES}`);
     expect(leftovers).toEqual([]);
   });
 
-  test('that refuses the key later on is said to keep what it could not be told to remove', async () => {
+  test('that refuses the key later on is reported with the datasets that it still holds', async () => {
     let asked = 0;
     const answer = where(() => ++asked > 2, forbidden);
     const { leftovers, runs } = await ran({ workloads: ['load'], repetitions: 1 }, { answer, remove: forbidden });
@@ -295,7 +295,7 @@ describe('a target', () => {
     expect(new Set(leftovers.map(({ provider }) => provider))).toEqual(new Set(runs.map(({ cell }) => cell.provider)));
   });
 
-  test('that made a dataset and then refuses the key is told to remove it', async () => {
+  test('that made a dataset and then refuses the key is still asked to remove it', async () => {
     const plan: Partial<Plan> = { workloads: ['ycsb-c'], repetitions: 1 };
     const { runs, prepared, removed } = await ran(plan, { answer: unknownKey });
     expect(runs).toEqual([]);
@@ -310,15 +310,15 @@ describe('a target', () => {
     expect(failures[0]!.error).toBe('1 of 2 instances failed, number 2 with: HTTP 503: no operation succeeded');
   });
 
-  test('whose dataset cannot be loaded shows as such', async () => {
+  test('whose dataset cannot be loaded is reported with that error', async () => {
     const { runs, failures } = await ran({}, { prepare: busy });
     expect(new Set(runs.map(({ cell }) => cell.workload))).toEqual(new Set(['load']));
     expect(new Set(failures.map(({ error }) => error))).toEqual(new Set(['HTTP 503: no operation succeeded']));
   });
 });
 
-describe('what a run made', () => {
-  test('is removed when it is ended early, by requests that the end does not end; what was measured is there', async () => {
+describe('the data of a run', () => {
+  test('is removed also when the run is aborted, which keeps the figures until then', async () => {
     const ending = new AbortController();
     let answered = 0;
     const answer: Answer = (...asked) => {
@@ -332,13 +332,13 @@ describe('what a run made', () => {
     expect(used.filter((url) => !removed.includes(url))).toEqual([]);
   });
 
-  test('is left where the services end with the run', async () => {
+  test('is not removed if the services end with the run', async () => {
     const { options, removed } = functions({});
     const { leftovers, runs } = await runPlan(PLAN, 'run1', { ...options, endsWithRun: true });
     expect([removed, leftovers, runs.length]).toEqual([[], [], 40]);
   });
 
-  test('is reported where it stays', async () => {
+  test('is reported if it cannot be removed', async () => {
     const stays = Response.json({ detail: 'not removed' }, { status: 503 });
     const remove = (url: string): Response => (url.startsWith('http://two') ? stays.clone() : gone());
     const { leftovers } = await ran({ repetitions: 1 }, { remove });
@@ -346,7 +346,7 @@ describe('what a run made', () => {
     expect(leftovers[0]).toMatchObject({ provider: 'azure-tables', error: 'HTTP 503: not removed' });
   });
 
-  test('to heat up is removed, too, and what fails there stops nothing', async () => {
+  test('is removed after heating up, too, whose failures stop no run', async () => {
     const { options, cells, removed } = functions({ answer: where(({ layout }) => layout === 'batch', busy) });
     await heatUp(100, 'run1', options);
     expect(cells).toHaveLength(10);
@@ -354,7 +354,7 @@ describe('what a run made', () => {
   });
 });
 
-test('the default plan takes no longer than a main job may', () => {
+test('the default plan takes less than 160 seconds of load on both clouds', () => {
   const { durationMs, warmup } = DEFAULT_PLAN;
   const groups = groupsOf(DEFAULT_PLAN, PROVIDERS).length;
   // The estimate lies between the shortest and the longest warm-up, and leaves growing windows out.

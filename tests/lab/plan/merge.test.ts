@@ -18,7 +18,7 @@ function encoded(latenciesMs: readonly number[]): string {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 
-test('merged histograms are those of all operations, whoever did which', () => {
+test('the merged histogram of several parts is that of all their operations', () => {
   const all = upTo(20_000).map((at) => at / 10);
   const parts = [0, 1, 2].map((part) => result({ histogram: encoded(all.filter((_, at) => at % 3 === part)) }));
   const merged = mergeParts(parts).histogram;
@@ -28,7 +28,7 @@ test('merged histograms are those of all operations, whoever did which', () => {
   expect(rounded).toEqual([1_000, 1_000, 1_980, 2_000, 2_000]);
 });
 
-test('rates are added up, each over its own window; counts one by one', () => {
+test('rates of parts, each over its own window, and counts are added up', () => {
   const one = result({ records: 900, durationMs: 1_000, errors: { throttled: 2 } });
   const other = result({ records: 1_000, durationMs: 2_000, errors: { throttled: 1, '14': 1 } });
   const merged = mergeParts([one, other]);
@@ -38,7 +38,7 @@ test('rates are added up, each over its own window; counts one by one', () => {
   expect(merged.usage).toMatchObject({ requests: 400, retries: null, conflicts: 2, billable: { reads: 200 } });
 });
 
-test('what the stores of all instances counted is added up', () => {
+test('the counters of all instances’ stores are added up', () => {
   const one = { ...COUNTERS, commits: 5, foreignCommits: 2 };
   const other = { ...COUNTERS, commits: 6, yields: 1 };
   const merged = mergeParts([result({ store: one }), result({ store: other })]);
@@ -65,7 +65,7 @@ test('no percentile is above the maximum', () => {
   expect(maxMs).toBeCloseTo(1_234.567, 3);
 });
 
-test('of no operations there is no latency', () => {
+test('no operations have no latency', () => {
   const rare = { p50Ms: null, p90Ms: null, p95Ms: null, p99Ms: null, p999Ms: null };
   expect(latenciesOf(newHistogram())).toEqual({ meanMs: 0, ...rare, maxMs: 0 });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { planOf, planSchema, PLANS } from '../../../shared/lab/plan/plan.ts';
 
-test('a plan may leave out everything', () => {
+test('a plan has a default for every field', () => {
   const defaults = { name: 'custom', callers: [1, 4, 16, 64], ratesPerSecond: [], repetitions: 6 };
   expect(planSchema.parse({})).toMatchObject(defaults);
 });

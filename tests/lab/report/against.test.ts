@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../../shared/lab/plan/plan.ts';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { against } from '../../../shared/lab/report/against.ts';
-import type { Report, ReportCell } from '../../../shared/lab/report/schema.ts';
+import type { Report, ReportCell } from '../../../shared/lab/report/report-schema.ts';
 import { CLOUD_PLACES, sampleCell, sampleReport } from './sample-report.ts';
 
 function withRates(rates: readonly number[]): ReportCell {
@@ -14,12 +14,12 @@ const throughputOf = (now: Report, before: Report) =>
   against(now, before).changes.find(({ figure }) => figure === 'throughput');
 
 describe('two reports', () => {
-  test('differ where the runs of one rank apart from those of the other', () => {
+  test('differ where all runs of one are above all runs of the other', () => {
     const change = throughputOf(of(withRates([80, 81, 82, 83])), of(withRates([100, 101, 102, 103])));
     expect(change).toMatchObject({ verdict: 'lower', p: 2 / 70, ratio: 81.5 / 101.5 });
   });
 
-  test('do not differ by what may be chance, however far apart the medians lie', () => {
+  test('do not differ where chance may be the cause, however far apart the medians are', () => {
     const before = of(withRates([10, 100, 1_000, 10_000]));
     expect(throughputOf(of(withRates([20, 300, 2_000, 20_000])), before)).toMatchObject({ verdict: 'undecided' });
     expect(throughputOf(of(withRates([1, 2, 3])), of(withRates([7, 8, 9])))).toMatchObject({
@@ -28,7 +28,7 @@ describe('two reports', () => {
     });
   });
 
-  test('are compared cell by cell, whatever the order; cells of one alone are counted', () => {
+  test('are compared cell by cell in any order, and cells of only one report are counted', () => {
     const load = sampleCell({ layout: 'container' }, { repetitions: 4 });
     const reads = sampleCell({ workload: 'ycsb-c' }, { repetitions: 4 });
     const sized = sampleCell({ layout: 'container', containerKib: 64 }, { repetitions: 4 });
@@ -38,7 +38,7 @@ describe('two reports', () => {
     expect(result.changes.every(({ verdict }) => verdict === 'undecided')).toBe(true);
   });
 
-  test('leave out percentiles that one of them does not bear', () => {
+  test('are not compared by percentiles that one of them lacks', () => {
     const cell = sampleCell({ callers: 8 }, { repetitions: 4 });
     const runs = cell.runs.map((run) => ({ ...run, latency: { ...run.latency, p99Ms: null } }));
     const without = { ...cell, runs, latency: { ...cell.latency, p99Ms: null } };
@@ -50,7 +50,7 @@ describe('two reports', () => {
     expect(p99).toMatchObject({ before: { values: [7] }, verdict: 'undecided' });
   });
 
-  test('say what else is different between them', () => {
+  test('have a sentence for each other difference between them', () => {
     const now = sampleReport({ change: { places: [...CLOUD_PLACES] } });
     expect(against(now, sampleReport()).otherwise).toEqual([
       'places.platform: local before, azure-functions, google-cloud-run now.',
@@ -69,13 +69,13 @@ describe('two reports', () => {
     [{ records: 7 }, 'plan.records: 10000 before, 7 now.'],
     [{ durationMs: 7 }, 'plan.durationMs: 1000 before, 7 now.'],
     [{ seed: 8 }, 'plan.seed: 7 before, 8 now.'],
-  ])('name what the plan changed: %j', (change, sentence) => {
+  ])('name each change of the plan: %j', (change, sentence) => {
     const { plan } = sampleReport();
     const now = sampleReport({ change: { plan: { ...plan, ...change } } });
     expect(against(now, sampleReport()).otherwise).toEqual([sentence]);
   });
 
-  test('name processors, versions, commits and prices, and no names of instances', () => {
+  test('name changed processors, versions, commits and prices, but no instance ids', () => {
     const before = sampleReport();
     const [one, ...others] = before.places;
     const { versions, ...machine } = one!;

@@ -6,7 +6,7 @@ import { sampleCell, sampleReport } from './sample-report.ts';
 const rowsOf = (csv: string): Record<string, string>[] =>
   papaparse.parse<Record<string, string>>(csv, { header: true, skipEmptyLines: true }).data;
 
-test('has a row for each run, with coordinates, figures and where it ran', () => {
+test('the CSV has a row for each run, with coordinates, figures and places', () => {
   const report = sampleReport();
   const rows = rowsOf(reportCsv(report));
   expect(rows).toHaveLength(report.cells.reduce((sum, { runs }) => sum + runs.length, 0));
@@ -24,10 +24,10 @@ test('has a row for each run, with coordinates, figures and where it ran', () =>
   });
   const container = rows.find(({ layout }) => layout === 'container');
   expect(container).toMatchObject({ commits: '90', foreignCommits: '7', readsFirst: '5', yields: '2' });
-  expect(container).toMatchObject({ splits: '3', contentionSplits: '1', lostSplits: '1', conflicts: '0' });
+  expect(container).toMatchObject({ splits: '3', contentionSplits: '1', lostSplits: '1', conflicts: '1' });
 });
 
-test('gives errors by code, quoted where they must be, and never as a formula', () => {
+test('the CSV has errors by code, quoted where necessary, and never as a formula', () => {
   const cell = sampleCell({}, { repetitions: 1 });
   cell.runs[0]!.errors = { '=cmd()': 1, 'a,"b"': 2 };
   const [row] = rowsOf(reportCsv(sampleReport({ cells: [cell] })));

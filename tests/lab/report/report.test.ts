@@ -5,7 +5,7 @@ import type { Layout, Provider } from '../../../shared/lab/kit/dimensions.ts';
 import type { CellRun, PlanOutcome } from '../../../shared/lab/plan/outcome.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';
-import { circumstancesSchema, type Report, reportSchema } from '../../../shared/lab/report/schema.ts';
+import { circumstancesSchema, type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { PLACE, result } from '../fakes.ts';
 import { encodedOf } from '../histogram-of.ts';
@@ -51,14 +51,14 @@ describe('a cell of the report', () => {
     expect(cells[0]!.runs.map(({ repetition }) => repetition)).toEqual([1, 2, 3, 4]);
   });
 
-  test('has a percentile where the runs together have operations enough for it', () => {
+  test('has a percentile if its runs together have enough operations for it', () => {
     const some = [1, 2].map((repetition) => runOf('record', repetition, { histogram: encodedOf(499, 3) }));
     expect(reported(some).cells[0]!.latency).toMatchObject({ p95Ms: expect.closeTo(3, 2) as number, p99Ms: null });
     const enough = [...some, runOf('record', 3, { histogram: encodedOf(2, 3) })];
     expect(reported(enough).cells[0]!.latency).toMatchObject({ p99Ms: expect.closeTo(3, 2) as number, p999Ms: null });
   });
 
-  test('is charged for what the whole run spent, by the record', () => {
+  test('is charged per record for all operations of the whole runs', () => {
     const [cell] = reported(runsOf('record', [1_000])).cells;
     const { dollarsPerRead, dollarsPerWrite, dollarsPerDelete } = reported([]).prices.providers.datastore;
     // 2,000 records were written for 200 requests, 100, 200 and 100 billable operations, and a
@@ -146,7 +146,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('pairs runs by their block, whichever of them is missing', () => {
+  test('pairs runs by their block even if some are missing', () => {
     const rates = [10, 200, 3_000, 40, 500, 6_000, 70];
     const container = runsOf(
       'container',
@@ -157,7 +157,7 @@ describe('the report', () => {
     expect(comparisons[0]!.recordsPerSecond).toMatchObject(wanted);
   });
 
-  test('judges what was cold or unsteady, unless the drift that was seen explains the ratio', () => {
+  test('judges cold and unsteady runs, unless their drift explains the ratio', () => {
     const record = runsOf('record', [100, 101, 102, 103, 104, 105]);
     const rates = [200, 202, 204, 206, 208, 210];
     expect(verdictsOf(reported([...record, ...runsOf('container', rates, { isCold: true })]))[0]![1]).toBe('higher');
@@ -178,7 +178,7 @@ describe('the report', () => {
     ]);
   });
 
-  test('of a comparison that ended early says why, and has what there is', () => {
+  test('of a comparison that ended early says why, and has the runs until then', () => {
     expect(reported([], { endedEarly: 'Ctrl-C' })).toMatchObject({ endedEarly: 'Ctrl-C', cells: [], sentences: [] });
   });
 });

@@ -1,19 +1,18 @@
 // A report of invented figures in every shape that a page shows: clouds, layouts, rungs, open loop,
 // sweep, search, failures, leftovers.
 import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
-import { encodeHistogram } from '../../../shared/lab/kit/histogram.ts';
-import type { Place } from '../../../shared/lab/load/place.ts';
-import { LAYOUTS, type Provider, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
+import type { Place } from '../../../shared/lab/load/instance-place.ts';
+import { LAYOUTS, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
-import type { Report, ReportCell, ReportRun } from '../../../shared/lab/report/schema.ts';
+import type { Circumstances, Report, ReportCell, ReportRun } from '../../../shared/lab/report/report-schema.ts';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
+import { cellsSoFar, reportOf } from '../../../shared/lab/report/report.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
 import { warningsOf } from '../../../shared/lab/report/warnings.ts';
-import { operationPriceList } from '../../../shared/lab/cost/operations.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
-import { histogramOf } from '../histogram-of.ts';
+import { placeOf, result } from '../fakes.ts';
 
 const PLAN: Plan = planSchema.parse({ name: 'sample', repetitions: 6, seed: 7 });
 
@@ -22,58 +21,6 @@ const STEP = [0.97, 1, 1.04, 1.01, 0.99, 1.02] as const;
 /** Values a few per cent around `middle`, the same every time. `shift` moves their order. */
 function around(middle: number, repetitions: number, shift = 0): Figure {
   return figureOf(Array.from({ length: repetitions }, (_, at) => middle * STEP[(at + shift) % STEP.length]!));
-}
-
-const HISTOGRAM = encodeHistogram(histogramOf(Array.from({ length: 40 }, (_, at) => at + 1)));
-
-function runOf(repetition: number, rate: number, providerIndex: number, isStore: boolean): ReportRun {
-  return {
-    repetition,
-    startedAt: '2026-11-21T10:00:00.000Z',
-    recordsPerSecond: rate,
-    records: Math.round(rate),
-    recordsFirstHalf: Math.round(rate / 2),
-    recordsTotal: Math.round(rate * 1.5),
-    operations: Math.round(rate),
-    latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
-    histogram: HISTOGRAM,
-    errors: {},
-    unfinished: 0,
-    usage: {
-      requests: 200,
-      retries: null,
-      conflicts: 0,
-      bytesWritten: 8,
-      bytesRead: 4,
-      billable: { reads: 100, writes: 200, deletes: 0 },
-    },
-    store: isStore
-      ? { commits: 90, foreignCommits: 7, readsFirst: 5, yields: 2, splits: 3, contentionSplits: 1, lostSplits: 1 }
-      : null,
-    processorUsPerRecord: 200,
-    marks: [],
-    parts: [
-      {
-        place: providerIndex,
-        isCold: false,
-        uptimeMs: 9_000,
-        firstOperationMs: 12,
-        warmupMs: 560,
-        steadiness: 'steady',
-        warmupErrors: 0,
-        skewMs: 0,
-        durationMs: 1_000,
-        recordsPerSecond: rate,
-        behindMsMax: null,
-        isHeldByRamp: false,
-        processorWait: 0.1,
-        processorStolen: 0,
-        processorBusy: 0.8,
-        emulatorBusy: 0.5,
-        memoryBytes: 90_000_000,
-      },
-    ],
-  };
 }
 
 const SPEED = { record: 300, batch: 4_000, container: 9_000, 'container-sdk': 6_000 };
@@ -96,6 +43,35 @@ export const COORDINATES: Coordinates = {
   ratePerSecond: null,
 };
 
+/** One run of 1,000 records in a second. */
+const [BASE] = cellsSoFar([{ cell: COORDINATES, repetition: 1, parts: [result()] }], PRICES_2026_11);
+
+const STORE = {
+  commits: 90,
+  foreignCommits: 7,
+  readsFirst: 5,
+  yields: 2,
+  splits: 3,
+  contentionSplits: 1,
+  lostSplits: 1,
+};
+
+function runOf(repetition: number, rate: number, place: number, isStore: boolean): ReportRun {
+  const [run] = BASE!.runs;
+  return {
+    ...run!,
+    repetition,
+    recordsPerSecond: rate,
+    records: Math.round(rate),
+    recordsFirstHalf: Math.round(rate / 2),
+    recordsTotal: Math.round(rate * 1.5),
+    operations: Math.round(rate),
+    latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
+    store: isStore ? STORE : null,
+    parts: [{ ...run!.parts[0]!, place, recordsPerSecond: rate }],
+  };
+}
+
 export function sampleCell(change: Partial<Coordinates>, { repetitions, containerFactor = 1 }: Shape): ReportCell {
   const cell = { ...COORDINATES, ...change };
   const providerIndex = PROVIDERS.indexOf(cell.provider);
@@ -106,6 +82,7 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
   const latency = (times: number): number => (times * cell.callers * 800) / rate + times;
   const rates = around(cell.ratePerSecond ?? rate, repetitions, LAYOUTS.indexOf(cell.layout));
   return {
+    ...BASE!,
     ...cell,
     recordsPerCall: MIXES[cell.workload].recordsPerCall,
     recordsPerSecond: rates,
@@ -121,35 +98,12 @@ export function sampleCell(change: Partial<Coordinates>, { repetitions, containe
     operations: Math.round(rate * repetitions),
     errors: cell.layout === 'batch' && cell.callers === 16 ? { '503': 4, conflict: 2 } : {},
     retries: cell.provider === 'datastore' ? null : { '503': 3 },
-    unfinished: 0,
     requestsPer1000Records: around(cell.layout === 'record' ? 1_000 : 8, repetitions),
     billableOperationsPer1000Records: around(cell.layout === 'container' ? 6 : 1_000, repetitions),
     dollarsPerMillionRecords: around(cell.layout === 'container' ? 0.006 : 0.9, repetitions),
     processorUsPerRecord: around(cell.layout === 'container' ? 100 : 300, repetitions),
-    bytesWrittenPerRecord: around(520, repetitions),
-    bytesReadPerRecord: around(20, repetitions),
-    drift: 1,
     isMachineLimited: cell.callers >= 64,
     runs: rates.values.map((one, at) => runOf(at + 1, one, providerIndex, cell.layout === 'container')),
-  };
-}
-
-/** The place of a function beside an emulator. */
-export function placeOf(provider: Provider): Place {
-  return {
-    provider,
-    platform: 'local',
-    backend: provider === 'datastore' ? 'embedded emulator' : 'Azurite 3.37.0',
-    isEmulator: true,
-    region: null,
-    instanceId: `instance-of-${provider}`,
-    memoryBytes: 2 ** 31,
-    processors: 2,
-    processorModel: 'A <fast> CPU',
-    system: 'Linux 6.1.0 x64',
-    runtime: 'Node.js 24.21.0',
-    versions: { stowage: '0.1.0', '@azure/data-tables': '13.3.2' },
-    commit: '0123456789abcdef0123456789abcdef01234567',
   };
 }
 
@@ -193,33 +147,29 @@ export interface SampleOptions extends Partial<Shape> {
   readonly change?: Partial<Report>;
 }
 
+const CIRCUMSTANCES: Circumstances = {
+  startedAt: '2026-11-21T10:00:00.000Z',
+  durationMs: 120_000,
+  coordinator: { cpu: 'Another CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.21.0' },
+  versions: { stowage: '0.1.0' },
+  commit: '0123456789abcdef0123456789abcdef01234567',
+  command: 'npm start -- --seed 7',
+  providers: PROVIDERS.map((provider) => ({ provider, ran: true, why: 'asked for' })),
+  network: null,
+};
+
 /** A whole report; `change` replaces any of its fields. */
 export function sampleReport({ repetitions = 6, cells, change = {}, ...shape }: SampleOptions = {}): Report {
   const own = [...(cells ?? cellsOf({ repetitions, ...shape }))];
   const comparisons = comparisonsOf(own, false);
+  const nothing = { runs: [], searches: [], failures: [], leftOut: [], leftovers: [], endedEarly: null };
   return {
-    schemaVersion: 6,
-    startedAt: '2026-11-21T10:00:00.000Z',
-    durationMs: 120_000,
-    coordinator: { cpu: 'Another CPU', cores: 2, memoryBytes: 2 ** 34, platform: 'Linux', node: '24.21.0' },
-    versions: { stowage: '0.1.0' },
-    commit: '0123456789abcdef0123456789abcdef01234567',
-    command: 'npm start -- --seed 7',
-    providers: PROVIDERS.map((provider) => ({ provider, ran: true, why: 'asked for' })),
-    network: null,
-    endedEarly: null,
-    plan: PLAN,
-    prices: operationPriceList(PRICES_2026_11),
+    ...reportOf(nothing, PLAN, PRICES_2026_11, CIRCUMSTANCES),
     places: [...PLACES],
     cells: own,
     comparisons,
     sentences: sentencesOf(comparisons),
-    goals: [],
     warnings: warningsOf(PLACES, own),
-    searches: [],
-    failures: [],
-    leftOut: [],
-    leftovers: [],
     ...change,
   };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Ratio } from '../../../shared/lab/kit/ratio.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
-import type { Comparison } from '../../../shared/lab/report/schema.ts';
+import type { Comparison } from '../../../shared/lab/report/report-schema.ts';
 import { COORDINATES } from './sample-report.ts';
 
 const ratio = (value: number, verdict: Ratio['verdict'] = value < 1 ? 'lower' : 'higher'): Ratio => {
@@ -36,14 +36,14 @@ const textOf = (...comparisons: readonly Comparison[]): string =>
     .map(({ text }) => text)
     .join('\n');
 
-test('say how many times the work of a second, on each cloud, and what share of the bill', () => {
+test('a sentence has the ratio of the rates on each cloud, and the share of the bill', () => {
   const azure = comparison(ratio(1.9), ratio(1, 'undecided'), onAzure);
   expect(textOf(comparison(ratio(2.34), ratio(0.0284)), azure)).toBe(
     'Scanning 1 to 100 records: 2.3 times as many scans a second on Datastore and 1.9 times as many on Azure as with one entity per record, with 4 callers, for 0.028 of its bill on Datastore and the same bill on Azure.',
   );
 });
 
-test('are of the most callers where the store was the limit, and say where the machine always was', () => {
+test('a sentence is about the most callers at which the machine was not the limit, or says that it was', () => {
   const [few, most] = [comparison(ratio(2), ratio(0.5)), comparison(ratio(9), ratio(0.1), { callers: 64 })];
   expect(textOf(few, most)).toMatch(/: 9\.0 times .* with 64 callers, for 0\.1 of/);
   const limited = { ...most, isMachineLimited: true };
@@ -51,7 +51,7 @@ test('are of the most callers where the store was the limit, and say where the m
   expect(textOf(limited)).toMatch(/: 9\.0 times .* with 64 callers, where this machine was the limit, for 0\.1 of/);
 });
 
-test('are on what its users would do otherwise: the SDK’s batches, where there are any', () => {
+test('a sentence compares with the SDK’s batches where there are any', () => {
   const batch = comparison(ratio(3), ratio(0.2), { denominator: { provider: 'datastore', layout: 'batch' } });
   expect(textOf(comparison(ratio(30), ratio(0.1)), batch)).toMatch(
     /: 3\.0 times .* on Datastore as with the SDK's batches, .*, for 0\.2 of their bill on/,
@@ -61,11 +61,11 @@ test('are on what its users would do otherwise: the SDK’s batches, where there
 test.each([
   ['drifting', /: 2\.0 times .* \(not judged, as the rates drifted\)/],
   ['too-few-runs', /: 2\.0 times .* \(too few runs to judge\)/],
-] as const)('say what was not decided: %s', (verdict, wanted) => {
+] as const)('a sentence names a ratio without a verdict: %s', (verdict, wanted) => {
   expect(textOf(comparison(ratio(2, verdict), ratio(0.5)))).toMatch(wanted);
 });
 
-test('call two rates the same only where their interval shows that, and else give the interval', () => {
+test('a sentence calls two rates the same only where their interval shows that, and else has the interval', () => {
   const near = { ...ratio(0.97, 'undecided'), low: 0.86, high: 1.1 };
   expect(textOf(comparison(near, ratio(0.5)))).toMatch(/: as many scans a second on Datastore as with/);
   const wide = { ...ratio(0.69, 'undecided'), low: 0.42, high: 1.2 };
@@ -74,21 +74,21 @@ test('call two rates the same only where their interval shows that, and else giv
   );
 });
 
-test('are of the same load on both clouds where that can be', () => {
+test('a sentence is about the same load on both clouds if possible', () => {
   const datastore = [4, 64].map((callers) => comparison(ratio(callers), ratio(0.1), { callers }));
   const azure = comparison(ratio(2), ratio(0.5), onAzure);
   const limited = { ...azure, callers: 64, isMachineLimited: true };
   expect(textOf(...datastore, azure, limited)).toMatch(/: 4\.0 times .* and 2\.0 times .* with 4 callers, for/);
 });
 
-test('are apart for clouds with other loads', () => {
+test('clouds with different loads have a part of the sentence each', () => {
   const azure = comparison(ratio(1.9), ratio(0.5), { ...onAzure, callers: 16 });
   expect(textOf(comparison(ratio(2), ratio(0.1)), azure)).toMatch(
     /with 4 callers, for 0\.1 of its bill on Datastore; 1\.9 times .* with 16 callers, for 0\.5 of/,
   );
 });
 
-test('name the size where there are several', () => {
+test('sentences name the size of records where there are several', () => {
   const large = { recordBytes: 4_096 };
   expect(
     sentencesOf([comparison(ratio(2), ratio(1)), comparison(ratio(2), ratio(1), large)]).map(

@@ -4,12 +4,12 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
 import { RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
-import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables.ts';
-import { increase, type Usage } from '../../../shared/lab/kit/usage.ts';
+import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables-baseline.ts';
+import { emptyUsage, increase, type Usage } from '../../../shared/lab/kit/provider-usage.ts';
 import { type SdkBaseline, withTries } from '../../../shared/lab/work/baseline.ts';
-import { datastoreBaseline } from '../../../shared/lab/sdk/datastore.ts';
-import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/keys.ts';
-import { recordSource } from '../../../shared/lab/work/records.ts';
+import { datastoreBaseline } from '../../../shared/lab/sdk/datastore-baseline.ts';
+import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/record-keys.ts';
+import { recordSource } from '../../../shared/lab/work/sample-records.ts';
 
 // Without it Google's libraries look for the metadata server of a cloud machine.
 process.env['METADATA_SERVER_DETECTION'] = 'none';
@@ -81,7 +81,7 @@ describe.each(BASELINES)('the baseline of %s', (provider, baseline) => {
     await baseline.remove('long', signal);
   });
 
-  test('modifies a record that is there, and says of one that is not', async () => {
+  test('modifies an existing record, and reports a missing one', async () => {
     const table = await opened('modified', 1);
     const usage = await spent(async () => {
       expect(await table.modify(recordAt(0, 1))).toBe(true);
@@ -91,7 +91,7 @@ describe.each(BASELINES)('the baseline of %s', (provider, baseline) => {
     await baseline.remove('modified', signal);
   });
 
-  test('modifies a record for each of many callers', async () => {
+  test('modifies a record for several callers at once', async () => {
     const table = await opened('contended', 1);
     const ended = await Promise.allSettled(Array.from({ length: 4 }, (_, round) => table.modify(recordAt(0, round))));
     expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
@@ -99,7 +99,7 @@ describe.each(BASELINES)('the baseline of %s', (provider, baseline) => {
   });
 });
 
-test('Datastore’s transaction begins with its lookup: two requests, as counted', async () => {
+test('Datastore’s transaction sends two requests, as counted, and begins with its lookup', async () => {
   const [, baseline] = BASELINES[1]!;
   const table = await baseline.open('transactions');
   await table.insert(recordAt(0, 0));
@@ -117,11 +117,7 @@ test('Datastore’s transaction begins with its lookup: two requests, as counted
 });
 
 test('a modification is given up after ten conflicts', async () => {
-  let conflicts = 0;
-  const giveUp = withTries(
-    async () => 'conflict',
-    () => void conflicts++,
-  );
-  await expect(giveUp).rejects.toMatchObject({ code: 'conflict' });
-  expect(conflicts).toBe(10);
+  const usage = emptyUsage(true);
+  await expect(withTries(usage, async () => 'conflict')).rejects.toMatchObject({ code: 'conflict' });
+  expect(usage.conflicts).toBe(10);
 });

@@ -50,7 +50,7 @@ import {
 import { nextTreeStep } from '../../../shared/store/machine/tree.ts';
 import { TAG_DIGITS } from '../../../shared/store/container/writers.ts';
 import { newContention, note } from '../../../shared/store/machine/contention.ts';
-import type { Scheduler } from '../../../shared/lab/kit/scheduler.ts';
+import type { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import type { Events } from '../events.ts';
 import type { Network } from '../network.ts';
 import type { Life } from '../process.ts';

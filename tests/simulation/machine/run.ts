@@ -1,7 +1,7 @@
 // Plays a scenario of the machine: feeds events in a loop until there are none. Then all is over,
 // and a new process reads and writes every record.
 import { memoryEffects, memoryState } from '../../../shared/drivers/memory/effects.ts';
-import { Scheduler } from '../../../shared/lab/kit/scheduler.ts';
+import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import { pageBytesFor } from '../../../shared/store/container/seal-page.ts';
 import { successor } from '../../../shared/store/container/successor.ts';
 import { insertOf } from '../../../shared/store/container/writes.ts';

@@ -1,7 +1,7 @@
 // Measures the memory that a store holds after many calls, in a process of its own: `node
 // --expose-gc held-memory-process.ts CACHE_BYTES` prints how many bytes its closing frees.
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { randomText } from '../../../shared/lab/work/records.ts';
+import { randomText } from '../../../shared/lab/work/sample-records.ts';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 

@@ -1,0 +1,79 @@
+// Figures in words: the same for the page, the terminal and the live page.
+import type { Figure } from './figure.ts';
+import type { Ratio } from './ratio.ts';
+
+/** `12,345`. */
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** Three digits or so: `0.12`, `12.3`, `1,234`. */
+export function decimal(value: number): string {
+  if (value >= 100) return whole(value);
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
+
+/** Prices differ by powers of ten between the clouds: two significant digits. */
+export function dollars(value: number): string {
+  if (value >= 10) return whole(value);
+  if (value === 0) return '0';
+  return value >= 1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
+}
+
+/** With cents: `1,234.50`; `< 0.01` for less than half a cent; `1.23e+12` from a billion on. */
+export function cents(value: number): string {
+  if (value > 0 && value < 0.005) return '< 0.01';
+  if (value >= 1e9) return value.toExponential(2);
+  return value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
+/** `10 to 12`; one number where both ends read alike; `one run` for a single value. */
+export function intervalText(
+  { low, high, values }: Pick<Figure, 'low' | 'high'> & Partial<Figure>,
+  format: (value: number) => string,
+): string {
+  if (values?.length === 1) return 'one run';
+  const [from, to] = [format(low), format(high)];
+  return from === to ? from : `${from} to ${to}`;
+}
+
+/** `26 x`, `2.4 x`, `0.32 x`, `0.0067 x`. */
+export function factor(ratio: number): string {
+  if (ratio >= 10) return `${whole(ratio)} x`;
+  if (ratio >= 1) return `${ratio.toFixed(1)} x`;
+  return `${ratio >= 0.1 ? ratio.toFixed(2) : Number(ratio.toPrecision(2))} x`;
+}
+
+/** Why a ratio says nothing; undefined where it does. */
+export function whyUndecided({ verdict, pairs }: Ratio): string | undefined {
+  if (verdict === 'undecided') return 'not told apart';
+  if (verdict === 'drifting') return 'the rates drifted by as much';
+  if (verdict !== 'too-few-runs') return undefined;
+  return pairs === 1 ? 'one run' : 'too few runs to tell';
+}
+
+const TIMES = [
+  { unit: 'ns', seconds: 1e-9 },
+  { unit: 'µs', seconds: 1e-6 },
+  { unit: 'ms', seconds: 1e-3 },
+  { unit: 's', seconds: 1 },
+] as const;
+
+/** Three digits: `12.3 µs`, `1,234 bytes`. Times change to the unit that suits them. */
+export function withUnit(value: number, unit: string): string {
+  const given = TIMES.find((one) => one.unit === unit);
+  if (given === undefined) return `${threeDigits(value)} ${unit}`;
+  const seconds = value * given.seconds;
+  const suits = TIMES.findLast((one) => seconds >= one.seconds) ?? TIMES[0];
+  return `${threeDigits(seconds / suits.seconds)} ${suits.unit}`;
+}
+
+/** `0.0123`, `2.58`, `113`, `1,234`. */
+export function threeDigits(value: number): string {
+  return Math.abs(value) >= 1_000 ? whole(value) : String(Number(value.toPrecision(3)));
+}
+
+/** Drops each `false`, so that callers can write `isCold && 'it was cold'`. */
+export function said(...lines: readonly (string | false)[]): string[] {
+  return lines.filter((line) => line !== false);
+}
