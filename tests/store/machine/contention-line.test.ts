@@ -4,7 +4,7 @@ import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { tagged } from '../../../shared/store/container/writers.ts';
 import { advise, newContention, note } from '../../../shared/store/machine/contention.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { Scheduler } from '../../../shared/lab/kit/scheduler.ts';
+import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import { entityId, hexId } from '../../support/ids.ts';
 
 const ID = entityId('one');
