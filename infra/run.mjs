@@ -11,12 +11,12 @@ if (major < 22 || (major === 22 && minor < 18)) {
 }
 
 const COMMANDS = {
-  start: () => import('./start/main.ts'),
+  start: () => import('./start/start.ts'),
   scale: () => import('./lab/scale/scale.ts'),
   growth: () => import('./lab/growth.ts'),
   figures: () => import('./lab/figures.ts'),
   experiments: () => import('./lab/experiments/experiments.ts'),
-  emulators: () => import('./emulators/main.ts'),
+  emulators: () => import('./emulators/start-emulators.ts'),
   dev: () => import('./start/dev.ts'),
 };
 // The other arguments are the command's own.

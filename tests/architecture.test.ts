@@ -38,14 +38,14 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'shared/drivers': ['common | slow', 'memory | datastore | azure-tables | conformance', '*.ts'],
   'shared/drivers/datastore': [`messages: | grpc: shared/drivers/common/ ${CONTRACT} node:`, '*.ts'],
   'shared/adapters': [
-    'outcomes.ts',
+    'adapter-outcomes.ts',
     // Each knows the public store and the interface that it implements.
     `keyv.ts: ${STORE} keyv node:events | unstorage.ts: ${STORE} unstorage | level.ts: ${STORE} abstract-level | opentelemetry.ts: ${STORE} @opentelemetry/api node:diagnostics_channel`,
   ],
   'shared/lab': [
     `kit: ${CONTRACT} zod hdr-histogram-js`,
     `cost: shared/drivers/measured.ts zod | work: ${STORE}`,
-    `sdk | scale: ${CONTRACT} ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/memory/ shared/drivers/slow/ | growth: ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/datastore/mapping.ts`,
+    `sdk | scale: ${CONTRACT} ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/memory/ shared/drivers/slow/ | growth: ${STORE} shared/store/system/hash.ts shared/drivers/measured.ts shared/drivers/memory.ts shared/drivers/datastore/entity-mapping.ts`,
     `load: ${STORE} zod p-limit`,
     'plan: zod',
     'report: zod simple-statistics',
@@ -63,7 +63,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     `gcp: ${STORE} ${WRAPPERS} shared/drivers/datastore.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/datastore-baseline.ts zod node: ${GOOGLE} | azure: ${STORE} ${WRAPPERS} shared/drivers/azure-tables.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/azure-tables-baseline.ts zod node: ${AZURE} @azure/functions`,
   ],
   'functions/instance': [
-    'opentelemetry.ts: @opentelemetry/ functions/http/tracing.ts functions/instance/config.ts shared/adapters/opentelemetry.ts node:timers/promises',
+    'trace-exporter.ts: @opentelemetry/ functions/http/request-span.ts functions/instance/config.ts shared/adapters/opentelemetry.ts node:timers/promises',
     '*.ts',
   ],
   infra: [
@@ -87,11 +87,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries | writes', '*.ts'],
   // Each cloud's own client, for entities that are not this store's.
   'infra/plain': [
-    'place.ts | tries.ts',
+    'plain-place.ts | tries.ts',
     'side.ts | key-template.ts',
     'instant.ts',
     'datastore-values.ts: infra/plain/ @google-cloud/datastore-api | azure-values.ts: infra/plain/ @azure/data-tables',
-    'datastore.ts: infra/plain/ @google-cloud/datastore-api node: | azure.ts: infra/plain/ @azure/data-tables',
+    'datastore-entities.ts: infra/plain/ @google-cloud/datastore-api node: | azure-rows.ts: infra/plain/ @azure/data-tables',
   ],
   'infra/lab': ['scale | experiments', '*.ts'],
   'infra/lab/experiments': ['codecs.ts', 'documents.ts', 'serializers.ts', 'experiments.ts'],

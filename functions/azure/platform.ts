@@ -1,6 +1,6 @@
 // Flex has CONTAINER_NAME: https://learn.microsoft.com/azure/app-service/reference-app-settings.
 import { randomUUID } from 'node:crypto';
-import type { PlatformFacts } from '../compare/place.ts';
+import type { PlatformFacts } from '../compare/where-it-runs.ts';
 
 const MIB = 1_048_576;
 

@@ -2,8 +2,8 @@
 import { app as host } from '@azure/functions';
 import { logToStdout } from '../http/log.ts';
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
-import { createRecordsApp } from '../records/app.ts';
-import { handlerOf, METHODS } from './http.ts';
+import { createRecordsApp } from '../records/records-app.ts';
+import { handlerOf, METHODS } from './azure-http.ts';
 import { config, usersStore } from './instance.ts';
 
 const records = createRecordsApp({

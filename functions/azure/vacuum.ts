@@ -1,10 +1,10 @@
 // The app `vacuum`: only the platform's timer runs it. Its schedule is an app setting.
 import { app as host, type InvocationContext } from '@azure/functions';
-import { createApp } from '../http/app.ts';
+import { createApp } from '../http/http-app.ts';
 import { logToStdout } from '../http/log.ts';
 import { VACUUM_DEADLINES } from '../instance/config.ts';
-import { runLine, vacuumAll } from '../vacuum/run.ts';
-import { handlerOf, METHODS } from './http.ts';
+import { runLine, vacuumAll } from '../vacuum/vacuum-all.ts';
+import { handlerOf, METHODS } from './azure-http.ts';
 import { config, usersStore } from './instance.ts';
 
 const { timeoutMs } = VACUUM_DEADLINES;

@@ -2,12 +2,12 @@
 import { datastoreBaseline } from '../../shared/lab/sdk/datastore-baseline.ts';
 import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
-import { createCompareApp } from '../compare/app.ts';
-import { cellsOn } from '../compare/cells.ts';
+import { createCompareApp } from '../compare/compare-app.ts';
+import { cellsOn } from '../compare/cell-jobs.ts';
 import { examineOver } from '../compare/doctor.ts';
 import { readLivePage } from '../compare/live-page.ts';
-import { instance, placeOf } from '../compare/place.ts';
-import { measuredStores } from '../compare/usage.ts';
+import { instance, placeOf } from '../compare/where-it-runs.ts';
+import { measuredStores } from '../compare/process-usage.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { closeOnSigterm, once } from '../instance/lifetime.ts';
 import { frameworkFunction } from './functions-framework.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { App } from '../http/app.ts';
+import type { App } from '../http/http-app.ts';
 import { type Arrival, serveNode } from '../http/node.ts';
 import { Problem, problemResponse, RETRY_AFTER_SECONDS } from '../http/problem.ts';
 import { takeRequest } from '../instance/lifetime.ts';

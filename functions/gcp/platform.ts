@@ -1,6 +1,6 @@
 // An instance about itself: https://cloud.google.com/run/docs/container-contract#metadata-server.
 import { randomUUID } from 'node:crypto';
-import type { PlatformFacts } from '../compare/place.ts';
+import type { PlatformFacts } from '../compare/where-it-runs.ts';
 import { emulatorIn } from './emulator.ts';
 
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/';

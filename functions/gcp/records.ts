@@ -1,6 +1,6 @@
 // Exported by name: the framework's `http()` from a bundle would fill a registry that nobody reads.
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
-import { createRecordsApp } from '../records/app.ts';
+import { createRecordsApp } from '../records/records-app.ts';
 import { frameworkFunction } from './functions-framework.ts';
 import { config, log, usersStore } from './instance.ts';
 

@@ -1,10 +1,10 @@
 // The function `vacuum` on Google Cloud, exported by name like `records`. Cloud Scheduler calls it.
 import * as z from 'zod/mini';
 import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
-import { createVacuumApp } from '../vacuum/app.ts';
+import { createVacuumApp } from '../vacuum/vacuum-app.ts';
 import { frameworkFunction } from './functions-framework.ts';
 import { config, log, usersStore } from './instance.ts';
-import { isFromAccount } from './scheduler.ts';
+import { isFromAccount } from './scheduler-token.ts';
 
 /** The account of Cloud Scheduler's jobs; without one only an admin's key opens. */
 const { STOWAGE_SCHEDULER: account } = parsedEnvironment(

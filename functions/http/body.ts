@@ -2,7 +2,7 @@
 // line, of any number.
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { MemoryShare } from './memory.ts';
+import type { MemoryShare } from './body-memory.ts';
 import { Problem } from './problem.ts';
 
 /** A piece costs some microseconds. The largest body in the smallest packets has half as many. */

@@ -3,9 +3,9 @@ import type { EncodedValue } from '../../shared/store/index.ts';
 import { withoutMark } from './byte-order-mark.ts';
 import { jsonFromMsgpack, msgpackFromJson } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
-import { MsgpackReader } from './msgpack.ts';
+import { MsgpackReader } from './msgpack-content.ts';
 import { Problem } from './problem.ts';
-import type { ValueReader } from './reader.ts';
+import type { ValueReader } from './body-reader.ts';
 
 /** The encoding of stored bytes. */
 export type Codec = EncodedValue['codec'];

@@ -1,6 +1,6 @@
 // Lets pages of other origins call an app (CORS). Credentials stay out: no browser sends the app
 // keys by itself.
-import type { App } from './app.ts';
+import type { App } from './http-app.ts';
 import { methodsOf, type Route } from './route.ts';
 
 /** Origins such as `https://example.com`; `*` among them: any. */

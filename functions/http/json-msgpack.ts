@@ -2,9 +2,9 @@
 import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.ts';
 import { decimalOf } from './decimal.ts';
 import { JsonReader } from './json-reader.ts';
-import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack.ts';
+import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack-content.ts';
 import { Problem } from './problem.ts';
-import type { ValueReader } from './reader.ts';
+import type { ValueReader } from './body-reader.ts';
 
 /** The value holds something that its other form cannot express, as the message says. */
 class NotCarried extends Error {}

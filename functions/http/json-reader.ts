@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
 import { Problem } from './problem.ts';
-import { tooDeep, ValueCount, type ValueKind, type ValueReader } from './reader.ts';
+import { tooDeep, ValueCount, type ValueKind, type ValueReader } from './body-reader.ts';
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;

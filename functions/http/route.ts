@@ -3,7 +3,7 @@
 import type * as z from 'zod/mini';
 import type { Role } from './auth.ts';
 import { CACHING } from './headers.ts';
-import type { MemoryShare } from './memory.ts';
+import type { MemoryShare } from './body-memory.ts';
 import { rawPath } from './paths.ts';
 import { Problem, type ProblemCode } from './problem.ts';
 

@@ -1,7 +1,7 @@
 // Things made at their first use, and closed when the platform ends the instance.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TracingConfig } from './config.ts';
-import type { SpanSender } from './opentelemetry.ts';
+import type { SpanSender } from './trace-exporter.ts';
 
 /** Makes the thing at the first call. A failure is forgotten: the next call tries again. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -20,7 +20,7 @@ let spans: SpanSender | undefined;
 /** Spans of this instance's requests; undefined, and nothing is loaded, without a collector. */
 export async function requestTracer(tracing: TracingConfig | undefined): Promise<SpanSender | undefined> {
   if (tracing === undefined) return undefined;
-  const { startSpans } = await import('./opentelemetry.ts');
+  const { startSpans } = await import('./trace-exporter.ts');
   spans ??= startSpans(tracing);
   return spans;
 }

@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DeleteOutcome, EncodedValue, GetOutcome, PutOutcome } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
-import type { MemoryShare } from '../http/memory.ts';
-import { encodeMsgpack, msgpackHead } from '../http/msgpack.ts';
+import type { MemoryShare } from '../http/body-memory.ts';
+import { encodeMsgpack, msgpackHead } from '../http/msgpack-content.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import type { Operation } from './batch-body.ts';
 import { recordHead, recordText } from './record-text.ts';

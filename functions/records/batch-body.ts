@@ -12,7 +12,7 @@ import {
 } from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { Problem } from '../http/problem.ts';
-import type { ValueReader } from '../http/reader.ts';
+import type { ValueReader } from '../http/body-reader.ts';
 import { parsed, unknownMembers } from '../http/validate.ts';
 
 const OPERATIONS_MAX = 1_000;

@@ -2,12 +2,12 @@
 import type { BatchItem, CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec, VALUE_BYTES_MAX } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
-import { type MemoryShare, noMemory } from '../http/memory.ts';
+import { type MemoryShare, noMemory } from '../http/body-memory.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import { type Call, reply } from '../http/route.ts';
 import { answerFull, batchAnswer, isConditional, type Outcome, OUTCOMES_BYTES_MAX } from './batch-answer.ts';
 import { batchIn, type Delete, itemOf, type Operation, type Put } from './batch-body.ts';
-import { type RecordTable, type Tables } from './tables.ts';
+import { type RecordTable, type Tables } from './table-handlers.ts';
 
 /** Gets alone need the role `read`, puts and deletes `write`. */
 export async function runBatch(tables: Tables, call: Call): Promise<Response> {

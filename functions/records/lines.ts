@@ -9,7 +9,7 @@ import { parsed } from '../http/validate.ts';
 import { outcomeText } from './batch-answer.ts';
 import { fromBase64, KEY, membersOf, plainOf } from './batch-body.ts';
 import { begun, NDJSON, streamed } from './ndjson.ts';
-import type { Tables } from './tables.ts';
+import type { Tables } from './table-handlers.ts';
 
 /** A record's 512 KiB and its key, each byte as an escape of six. */
 export const LINE_BYTES_MAX = 4 * 1024 * 1024;

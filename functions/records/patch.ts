@@ -2,15 +2,15 @@
 // adds to a number or gives another expiry.
 import * as z from 'zod/mini';
 import type { EncodedValue, Entry } from '../../shared/store/index.ts';
-import { conditionsOf, entityTag, passes } from '../http/conditions.ts';
+import { conditionsOf, entityTag, passes } from '../http/if-match.ts';
 import { checkType, converted, parseJson } from '../http/content.ts';
 import { ttlOf } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
 import { Problem } from '../http/problem.ts';
 import { type Call, reply } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
-import type { Tables } from './tables.ts';
-import { headersOf, preconditionFailed, recordNotFound } from './record.ts';
+import type { Tables } from './table-handlers.ts';
+import { headersOf, preconditionFailed, recordNotFound } from './record-handlers.ts';
 
 /** 204 with the new version. One write; a record that is not there is no record to patch. */
 export async function patchRecord(tables: Tables, call: Call): Promise<Response> {

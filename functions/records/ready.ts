@@ -2,7 +2,7 @@
 import { StoreError } from '../../shared/store/index.ts';
 import { Problem } from '../http/problem.ts';
 import { reply } from '../http/route.ts';
-import type { StoreSource } from './tables.ts';
+import type { StoreSource } from './table-handlers.ts';
 
 /** An answer holds so long, a bad one too. */
 const KEPT_MS = 5_000;

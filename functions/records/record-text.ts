@@ -1,7 +1,7 @@
 // A record as JSON text, in pages, streams and batches alike.
 import type { EncodedValue, Entry } from '../../shared/store/index.ts';
 import { jsonText, MEDIA_TYPE_OF } from '../http/content.ts';
-import { isoTime } from './tables.ts';
+import { isoTime } from './table-handlers.ts';
 
 /** Instead of `value`, `data` has the bytes in base64 if JSON cannot carry them. */
 export function recordText(entry: Entry<EncodedValue>): string {

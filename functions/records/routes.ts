@@ -1,7 +1,7 @@
 // The routes of the function `records`. Schemas of requests are those that validate them.
 import * as z from 'zod/mini';
 import { TABLE_NAME } from '../../shared/store/index.ts';
-import { HEALTH } from '../http/app.ts';
+import { HEALTH } from '../http/http-app.ts';
 import { MEDIA_TYPE_OF, VALUE_BYTES_MAX } from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { MERGE_PATCH } from '../http/merge-patch.ts';
@@ -14,8 +14,8 @@ import { LINE_BYTES_MAX, putLines } from './lines.ts';
 import { NDJSON } from './ndjson.ts';
 import { CHANGE_QUERY, changeRecord, patchRecord } from './patch.ts';
 import { readiness } from './ready.ts';
-import { deleteRecord, getRecord, putRecord } from './record.ts';
-import { CLEAR_QUERY, clearRecords, COUNT_QUERY, countRecords, SCAN_QUERY, scanRecords } from './scan.ts';
+import { deleteRecord, getRecord, putRecord } from './record-handlers.ts';
+import { CLEAR_QUERY, clearRecords, COUNT_QUERY, countRecords, SCAN_QUERY, scanRecords } from './scan-handlers.ts';
 import {
   deleteTable,
   DROP_QUERY,
@@ -26,7 +26,7 @@ import {
   TABLE_BODY_BYTES_MAX,
   TABLE_OPTIONS,
   type Tables,
-} from './tables.ts';
+} from './table-handlers.ts';
 
 const order = z.enum(['hash', 'key']);
 const time = z.iso.datetime();

@@ -6,8 +6,8 @@ import { checkEndpoint, type Endpoint, RefusedError, type Sending } from '../../
 import { type ComparisonOptions, runComparison } from './comparison.ts';
 import { type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
 import { freshHeaders } from './fresh-headers.ts';
-import { readText } from './text.ts';
-import type { AskTool } from './tools.ts';
+import { readText } from './terminal-text.ts';
+import type { AskTool } from './external-tools.ts';
 
 export interface CompareDeployedOptions extends Pick<
   ComparisonOptions,

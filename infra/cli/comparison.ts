@@ -13,7 +13,7 @@ import type { Circumstances, Report } from '../../shared/lab/report/report-schem
 import { curvesText, reportText } from '../../shared/lab/report/report-text.ts';
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { EXIT } from './exit.ts';
-import { machine } from './machine.ts';
+import { machine } from './this-machine.ts';
 import type { Baseline } from './plan-options.ts';
 import { printableLines } from './print.ts';
 import { showProgress } from './progress.ts';

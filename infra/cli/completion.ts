@@ -1,6 +1,6 @@
 // `stowage completion`: a shell function that completes commands, options and the words that an
 // option takes, made of what the commands declare.
-import { command, type RunnableCommand } from './options.ts';
+import { command, type RunnableCommand } from './command-options.ts';
 
 export const SHELLS = ['bash', 'zsh'] as const;
 

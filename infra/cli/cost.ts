@@ -4,7 +4,7 @@ import { type Estimate, assumptionsOf, estimateOf, type Workload } from '../../s
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { assumptionsText, estimateText } from './cost-text.ts';
-import { choice, command, type CommandLine, count, positiveNumber, UsageError } from './options.ts';
+import { choice, command, type CommandLine, count, positiveNumber, UsageError } from './command-options.ts';
 
 const LIST = PRICES_2026_11;
 

@@ -2,7 +2,7 @@
 // and keys are asked for with the caller's own login, and kept nowhere.
 import * as z from 'zod';
 import { keyText } from '../../functions/http/key-text.ts';
-import type { AskTool } from './tools.ts';
+import type { AskTool } from './external-tools.ts';
 
 const names = z.record(z.string(), z.string());
 /** Tokens and keys go there: in clear text to this machine alone. */

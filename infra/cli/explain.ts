@@ -4,7 +4,7 @@ import { operationPriceList, type OperationPrices } from '../../shared/lab/cost/
 import { dollars } from '../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import type { ContainerInfo, Store } from '../../shared/store/index.ts';
-import { FROM, storeCommand } from './data/opened.ts';
+import { FROM, storeCommand } from './data/open-store.ts';
 import { say, sayLines } from './print.ts';
 
 export const explainCommand = storeCommand({

@@ -1,6 +1,6 @@
 // Keys and tokens for the functions `compare` of a comparison that may outlast them.
 import { type CloudEndpoint, EndpointError, headersFor, urlOf } from './endpoints.ts';
-import type { AskTool } from './tools.ts';
+import type { AskTool } from './external-tools.ts';
 
 /** ID tokens last an hour. */
 const FRESH_MS = 30 * 60_000;

@@ -16,8 +16,8 @@ import {
   refusing,
   UsageError,
   wholeNumber,
-} from './options.ts';
-import { readText } from './text.ts';
+} from './command-options.ts';
+import { readText } from './terminal-text.ts';
 
 /** `throughput in records/s, p50, p95, p99 in ms, cost in dollars per million records`. */
 function unitWords(): string {

@@ -10,8 +10,8 @@ import {
   reportJsonSchema,
   reportSchema,
 } from '../../shared/lab/report/report-schema.ts';
-import { pageText } from '../package/page.ts';
-import { readText } from './text.ts';
+import { pageText } from '../package/bundle-page.ts';
+import { readText } from './terminal-text.ts';
 
 /**
  * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of their own in `folder`,

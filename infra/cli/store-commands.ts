@@ -1,12 +1,12 @@
 // The commands of `stowage` that open a store.
 import { DATA_COMMANDS } from './data/commands.ts';
 import { PLAIN_COMMANDS } from './data/plain-commands.ts';
-import { LOOK_COMMANDS } from './data/look.ts';
-import { RECORD_COMMANDS } from './data/records.ts';
-import { VACUUM_COMMANDS } from './data/vacuum.ts';
+import { LOOK_COMMANDS } from './data/look-commands.ts';
+import { RECORD_COMMANDS } from './data/record-commands.ts';
+import { VACUUM_COMMANDS } from './data/vacuum-command.ts';
 import { doctorCommand } from './doctor/command.ts';
 import { explainCommand } from './explain.ts';
-import type { RunnableCommand } from './options.ts';
+import type { RunnableCommand } from './command-options.ts';
 
 /** Each by its name. */
 export const STORE_COMMANDS: Readonly<Record<string, RunnableCommand>> = {

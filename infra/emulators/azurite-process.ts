@@ -1,7 +1,7 @@
 // Azurite's table service as a process, started by azurite.ts. Prints its endpoint.
 import { parseArgs } from 'node:util';
 import { startAzurite, startStrictAzurite } from './azurite.ts';
-import { networkOf, profileOf, slowCloud } from './network.ts';
+import { networkOf, profileOf, slowCloud } from './emulated-network.ts';
 
 const text = { type: 'string' } as const;
 const options = { data: text, 'strict-port': text, network: text } as const;

@@ -4,12 +4,12 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { keepTables, type TableStore } from './azurite-kept.ts';
-import type { TableFaults } from './azurite-front/faults.ts';
+import type { TableFaults } from './azurite-front/front-faults.ts';
 import { type EntityName, type FrontOptions, placeFront } from './azurite-front/front.ts';
-import type { Body } from './azurite-front/size.ts';
+import type { Body } from './azurite-front/entity-size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
 import type { Emulator } from './emulator.ts';
-import { behind, type Network, profileOf, slowCloud } from './network.ts';
+import { behind, type Network, profileOf, slowCloud } from './emulated-network.ts';
 
 /** Azurite's built-in account. The key is public: every installation has it. */
 export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';

@@ -1,7 +1,7 @@
 // The Datastore emulator as a process, started by embedded.ts. Prints its endpoint.
 import { parseArgs } from 'node:util';
 import { startEmbeddedDatastore } from './embedded.ts';
-import { networkOf } from './network.ts';
+import { networkOf } from './emulated-network.ts';
 
 const text = { type: 'string' } as const;
 const { data, network = 'none', port } = parseArgs({ options: { data: text, network: text, port: text } }).values;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { startDatastoreEmulator } from './datastore/index.ts';
 import type { Emulator } from './emulator.ts';
-import { behind, type Network, profileOf, slowCloud } from './network.ts';
+import { behind, type Network, profileOf, slowCloud } from './emulated-network.ts';
 
 export interface EmbeddedOptions {
   /** True shares this process and its thread (tests); false takes a process (all else). */

@@ -6,7 +6,7 @@ import { seededRandom } from '../../shared/lab/kit/random.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from './azurite.ts';
 import { startDatastoreEmulator } from './datastore/index.ts';
 import { clientsEnvironment } from './environment.ts';
-import { profileOf, slowCloud, TIMERS } from './network.ts';
+import { profileOf, slowCloud, TIMERS } from './emulated-network.ts';
 
 /** The n-th request that a fault may meet takes the same draw in each run. */
 const SEED = 1;

@@ -1,9 +1,9 @@
 // The option `--datastore` of all commands that start a Datastore emulator, and what it starts.
-import { choice, UsageError } from '../cli/options.ts';
+import { choice, UsageError } from '../cli/command-options.ts';
 import { type EmbeddedOptions, startEmbeddedDatastore } from './embedded.ts';
 import type { Emulator } from './emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from './google.ts';
-import { type Network, networkOf } from './network.ts';
+import { type Network, networkOf } from './emulated-network.ts';
 
 export type DatastoreName = 'embedded' | 'google';
 

@@ -2,7 +2,7 @@
 // shared/lab/README.md from six rows of `npm run scale`, which it plays. Both stand between marks.
 import { readFile, writeFile } from 'node:fs/promises';
 import { untilInterrupted } from '../cli/interrupt.ts';
-import { command, refusing, runCommand } from '../cli/options.ts';
+import { command, refusing, runCommand } from '../cli/command-options.ts';
 import { readReport } from '../cli/report-files.ts';
 import { factor } from '../../shared/lab/kit/figure-format.ts';
 import { median } from '../../shared/lab/kit/numbers.ts';

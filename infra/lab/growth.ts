@@ -1,5 +1,5 @@
 // `npm run growth`: what calls of a packed table cost as it grows, in counts that are exact.
-import { type CommandLine, command, runCommand, wholeNumber } from '../cli/options.ts';
+import { type CommandLine, command, runCommand, wholeNumber } from '../cli/command-options.ts';
 import { textTable } from '../../shared/lab/kit/text-table.ts';
 import { FIGURES, type Figures } from '../../shared/lab/growth/counted.ts';
 import { GOAL_BYTES, goalRows, missesOf } from '../../shared/lab/growth/goals.ts';

@@ -7,7 +7,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 import { buildFacts } from './build-facts.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { lockFileOf } from './lock-file.ts';
-import { buildPage } from './page.ts';
+import { buildPage } from './bundle-page.ts';
 
 export const CLOUDS = ['gcp', 'azure'] as const;
 export type Cloud = (typeof CLOUDS)[number];
@@ -82,7 +82,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   });
   const { metafile, outputFiles } = await build(bundled(source.handler.replace('{cloud}', cloud), MAIN));
   const sdk = await build(bundled(`functions/${cloud}/sdk-client.ts`, SDK));
-  const spans = await build(bundled('functions/instance/opentelemetry.ts', SPANS));
+  const spans = await build(bundled('functions/instance/trace-exporter.ts', SPANS));
   for (const one of [metafile, sdk.metafile]) assertOwnSdkOnly(one, `${cloud} ${source.name}`, foreign);
   const files = new Map<string, Uint8Array>([
     [MAIN, codeIn(outputFiles)],

@@ -4,7 +4,7 @@ import { chmod, copyFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { ROOT } from './bundle.ts';
-import { pageText } from './page.ts';
+import { pageText } from './bundle-page.ts';
 import { runTsc } from './tsc.ts';
 
 const LIBRARY = path.join(ROOT, 'shared');
@@ -24,7 +24,7 @@ export const pageText = () => readFile(new URL('page.html', import.meta.url), 'u
 await rm(DIST, { recursive: true, force: true });
 await runTsc('-p', path.join(ROOT, 'infra/package/tsconfig.json'));
 await build({
-  entryPoints: [path.join(ROOT, 'infra/cli/main.ts')],
+  entryPoints: [path.join(ROOT, 'infra/cli/stowage.ts')],
   outfile: CLI,
   bundle: true,
   platform: 'node',

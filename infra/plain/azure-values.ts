@@ -1,7 +1,7 @@
 // The types of Azure Tables as values of records, and back.
 import type { TableEntity } from '@azure/data-tables';
 import { instantOf, takenInstant } from './instant.ts';
-import { PlainError } from './place.ts';
+import { PlainError } from './plain-place.ts';
 import { type SideType, type Taken, takenApart, takenDouble } from './side.ts';
 
 const INT32_MOST = 2 ** 31 - 1;

@@ -1,7 +1,7 @@
 // Datastore's values as those of records, and back. All of its types but the legacy `meaning`.
 import type { protos } from '@google-cloud/datastore-api';
 import { instantOf, takenInstant } from './instant.ts';
-import { PlainError } from './place.ts';
+import { PlainError } from './plain-place.ts';
 import { type Side, type SideType, type Taken, takenApart, takenDouble, valueOf } from './side.ts';
 
 type Value = protos.google.datastore.v1.IValue;

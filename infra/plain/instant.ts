@@ -1,5 +1,5 @@
 // Moments that are finer than a Date's milliseconds stay texts.
-import { PlainError } from './place.ts';
+import { PlainError } from './plain-place.ts';
 import type { Taken } from './side.ts';
 
 const DATE_MS_MOST = 8_640_000_000_000_000;

@@ -1,6 +1,6 @@
 // The key of a record, made of the properties of an entity, object or row by a template, such as
 // `{tenant}/{id}`.
-import { PlainError } from './place.ts';
+import { PlainError } from './plain-place.ts';
 
 /** Throws a PlainError for a template without a placeholder, or with a lone brace. */
 export function keyTemplate(template: string): (partOf: (name: string) => unknown) => string {

@@ -1,7 +1,7 @@
 // What an entity has and a value of JavaScript cannot show stands beside its properties, in one
 // property of the record: the types of numbers and texts, what is not indexed, an unusual key.
 import { z } from 'zod';
-import { PlainError, type PlainRecord, type PlainValue } from './place.ts';
+import { PlainError, type PlainRecord, type PlainValue } from './plain-place.ts';
 
 /** The property's name. No entity may have one of that name. */
 const SIDE = '$plain';

@@ -5,15 +5,20 @@ import { compareDeployed, linkToDeployed } from '../cli/compare.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
 import { interrupted } from '../cli/interrupt.ts';
-import { sourceFacts } from '../cli/machine.ts';
+import { sourceFacts } from '../cli/this-machine.ts';
 import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
 import { findEndpoints, info } from './commands/info.ts';
-import { changeKeys } from './commands/keys.ts';
+import { changeKeys } from './commands/app-keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
-import { askWith, CLOCK, type Context } from './context/context.ts';
-import { HTTP_EVENT_SCHEMA, PROVIDER_SCHEMA, type ProviderSettings, SCHEDULE_EVENT_SCHEMA } from './context/schema.ts';
+import { askWith, CLOCK, type Context } from './context/deploy-context.ts';
+import {
+  HTTP_EVENT_SCHEMA,
+  PROVIDER_SCHEMA,
+  type ProviderSettings,
+  SCHEDULE_EVENT_SCHEMA,
+} from './context/settings-schema.ts';
 import {
   checkHandlers,
   DeployError,
@@ -22,7 +27,7 @@ import {
   settingsOf,
   unknownParamText,
 } from './context/settings.ts';
-import { Interrupted, isInterruption, run } from './context/tools.ts';
+import { Interrupted, isInterruption, run } from './context/cloud-tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import { keyOwner } from './stack/key-change.ts';
 

@@ -7,11 +7,11 @@ import { type Provider, PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite, startStrictProcess } from '../emulators/azurite.ts';
 import type { Emulator } from '../emulators/emulator.ts';
-import type { Network } from '../emulators/network.ts';
+import type { Network } from '../emulators/emulated-network.ts';
 import { type DatastoreName, startDatastore } from '../emulators/which-datastore.ts';
-import { startAzureHost } from '../hosts/azure.ts';
-import { startGcpHost } from '../hosts/gcp.ts';
-import type { FunctionHost, HostEnv } from '../hosts/host.ts';
+import { startAzureHost } from '../hosts/azure-host.ts';
+import { startGcpHost } from '../hosts/gcp-host.ts';
+import type { FunctionHost, HostEnv } from '../hosts/local-host.ts';
 import { folderOf, FUNCTIONS, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
 
 /** As serverless.yml declares them. */

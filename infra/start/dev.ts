@@ -2,16 +2,16 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { EXIT } from '../cli/exit.ts';
-import { makeFolder } from '../cli/folder.ts';
-import { refusing, runCommand, UsageError } from '../cli/options.ts';
+import { makeFolder } from '../cli/report-folder.ts';
+import { refusing, runCommand, UsageError } from '../cli/command-options.ts';
 import { openLink } from '../../shared/lab/page/link.ts';
 import { checkJournal } from '../emulators/datastore/storage/journal.ts';
 import { freePort } from '../processes/supervised.ts';
 import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './clouds.ts';
 import { runJob } from './job.ts';
 import { lockFolder } from './lock-folder.ts';
-import { DEV, type DevOptions, devOptionsOf } from './options.ts';
-import { watch } from './watch.ts';
+import { DEV, type DevOptions, devOptionsOf } from './start-options.ts';
+import { watch } from './watch-sources.ts';
 
 /** Two functions on each of two clouds. */
 const PORTS = 4;

@@ -1,7 +1,7 @@
 // A folder that keeps data has one user at a time.
 import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { UsageError } from '../cli/options.ts';
+import { UsageError } from '../cli/command-options.ts';
 
 const LOCK_FILE = 'in-use-by-process';
 

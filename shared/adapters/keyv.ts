@@ -8,7 +8,7 @@ import {
   type KeyvStorageGetResult,
 } from 'keyv';
 import type { PutItem, Table } from '../store/index.ts';
-import { checkTable, deleteAll, expiryOf, putAll, succeeded } from './outcomes.ts';
+import { checkTable, deleteAll, expiryOf, putAll, succeeded } from './adapter-outcomes.ts';
 
 const SEPARATOR = '::';
 

@@ -9,7 +9,7 @@ import {
   type AbstractOpenOptions,
 } from 'abstract-level';
 import type { Entry, RangeOptions, ScanOptions, Store, Table } from '../store/index.ts';
-import { deleteAll, succeeded } from './outcomes.ts';
+import { deleteAll, succeeded } from './adapter-outcomes.ts';
 
 const EMPTY = '\0';
 

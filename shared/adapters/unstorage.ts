@@ -1,7 +1,7 @@
 // `@stowage/store/unstorage`: a table as a driver of unstorage, and so of Nuxt and Nitro.
 import type { Driver, TransactionOptions } from 'unstorage';
 import type { PutItem, Table } from '../store/index.ts';
-import { checkTable, deleteAll, expiryOf, putAll, succeeded } from './outcomes.ts';
+import { checkTable, deleteAll, expiryOf, putAll, succeeded } from './adapter-outcomes.ts';
 
 const MS_PER_SECOND = 1_000;
 

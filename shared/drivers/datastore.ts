@@ -1,10 +1,10 @@
-// Opens the driver of Google Cloud Datastore; datastore/driver.ts is the driver itself.
+// Opens the driver of Google Cloud Datastore; datastore/datastore-driver.ts is the driver itself.
 import type { Driver } from '../store/contract/driver.ts';
 import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/contract/check-options.ts';
 import { addressLike, checkSecure, disposable, hasOption, isAddress, textLike } from './common/factory.ts';
-import { type ClientOptions, datastoreCalls, SERVICE } from './datastore/client.ts';
-import { driverOn } from './datastore/driver.ts';
-import { EMULATOR_LIMITS, LIMITS } from './datastore/mapping.ts';
+import { type ClientOptions, datastoreCalls, SERVICE } from './datastore/own-client.ts';
+import { driverOn } from './datastore/datastore-driver.ts';
+import { EMULATOR_LIMITS, LIMITS } from './datastore/entity-mapping.ts';
 import { type DatastoreClient, sdkCalls, spaceOf } from './datastore/sdk-client.ts';
 
 /** The driver's own transport: a project, and credentials or an endpoint. */

@@ -8,12 +8,12 @@ import type { Store, Table } from './contract/api.ts';
 import type { Driver } from './contract/driver.ts';
 import type { CallOptions, StoreOptions, TableOptions, VacuumOptions, VerifyOptions } from './contract/options.ts';
 import type { TableInfo } from './contract/results.ts';
-import type { VacuumReport } from './contract/vacuum.ts';
+import type { VacuumReport } from './contract/vacuum-report.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/check-options.ts';
-import type { ContainerInfo, InspectOptions } from './contract/inspect.ts';
-import type { RepairOptions, RepairReport } from './contract/repair.ts';
-import type { VerifyReport } from './contract/verify.ts';
+import type { ContainerInfo, InspectOptions } from './contract/container-info.ts';
+import type { RepairOptions, RepairReport } from './contract/repair-report.ts';
+import type { VerifyReport } from './contract/verify-report.ts';
 import { TAG_DIGITS } from './container/writers.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
@@ -33,7 +33,7 @@ import { checkTtl } from './table/actions.ts';
 import { traceOperation } from './system/tracing.ts';
 import { Admission } from './table/admission.ts';
 import { StoredTable } from './table/table.ts';
-import { decodeValue } from './table/values.ts';
+import { decodeValue } from './table/encode-value.ts';
 
 const CACHE_BYTES_DEFAULT = 64 * 1024 * 1024;
 /** A smaller cache would not hold one header. */

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { serveNode } from '../../functions/http/node.ts';
 import { stowageClient } from '../../shared/client/index.ts';
-import { KEYS } from '../functions/keys.ts';
+import { KEYS } from '../functions/test-keys.ts';
 import { served } from '../functions/records/served.ts';
 import { listening } from '../support/listening.ts';
 

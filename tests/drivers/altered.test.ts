@@ -3,17 +3,17 @@
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
-import { pageIn } from '../../shared/drivers/azure-tables/client.ts';
-import { RefusedRequestError } from '../../shared/drivers/azure-tables/errors.ts';
+import { pageIn } from '../../shared/drivers/azure-tables/own-client.ts';
+import { RefusedRequestError } from '../../shared/drivers/azure-tables/azure-errors.ts';
 import { checked, type Reply as AzureReply } from '../../shared/drivers/azure-tables/service.ts';
 import { etagsIn } from '../../shared/drivers/azure-tables/transaction.ts';
 import { Reply } from '../../shared/drivers/datastore/grpc/reply.ts';
-import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
 import {
   readCommitResponse,
   readLookupResponse,
   readRunQueryResponse,
-} from '../../shared/drivers/datastore/messages/responses.ts';
+} from '../../shared/drivers/datastore/messages/response-messages.ts';
 import { StoreError } from '../../shared/store/index.ts';
 import { altered, Tally } from '../support/altered.ts';
 import { message, RESPONSE_HEADERS } from './datastore/frames.ts';

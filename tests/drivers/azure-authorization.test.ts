@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { authorizeWith, type Credential } from '../../shared/drivers/azure-tables/authorization.ts';
-import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
-import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/own-client.ts';
+import { driverOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
 import { Tokens, type TokenSource } from '../../shared/drivers/azure-tables/token.ts';
 import { withDeadline } from '../../shared/drivers/common/outcomes.ts';
 import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';

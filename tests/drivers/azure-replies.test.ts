@@ -2,7 +2,7 @@
 // never absence; a write unknown, never refused, unless the service itself says so; nothing is sent
 // again.
 import { describe, expect, test } from 'vitest';
-import { driverOn } from '../../shared/drivers/azure-tables/driver.ts';
+import { driverOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
 import type { Driver, RemoveOutcome, Write, WriteOutcome } from '../../shared/store/contract/driver.ts';
 import type { StoreError } from '../../shared/store/index.ts';
 import { CALL, idsOfOneLane, insert, part } from '../../shared/drivers/conformance/calls.ts';

@@ -2,7 +2,7 @@
 import { AzureNamedKeyCredential, AzureSASCredential, TableClient } from '@azure/data-tables';
 import { describe, expect, test } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
-import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/own-client.ts';
 import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
 import type { EntityId } from '../../shared/store/contract/driver.ts';
 import type { StoreError } from '../../shared/store/index.ts';

@@ -1,6 +1,6 @@
 // A server that stands for Azure's table service, and the texts of its replies.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/client.ts';
+import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/own-client.ts';
 import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
 import { azureAt, type Transport } from './emulated.ts';
 import { azureText, type RawRequest, rawServer } from './raw-server.ts';

@@ -1,10 +1,10 @@
 // The Datastore driver over scripted calls: what the emulators cannot be made to do.
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { driverOn } from '../../shared/drivers/datastore/driver.ts';
-import type { DatastoreCalls } from '../../shared/drivers/datastore/client.ts';
-import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
-import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/mapping.ts';
+import { driverOn } from '../../shared/drivers/datastore/datastore-driver.ts';
+import type { DatastoreCalls } from '../../shared/drivers/datastore/own-client.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/entity-mapping.ts';
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { StoreError } from '../../shared/store/index.ts';

@@ -10,15 +10,15 @@ import {
   type Recording,
   tableRequestText,
 } from '../../infra/cli/doctor/recording.ts';
-import { tableCalls } from '../../shared/drivers/azure-tables/client.ts';
-import { driverOn as tablesOn } from '../../shared/drivers/azure-tables/driver.ts';
-import type { HttpReply, HttpRequest } from '../../shared/drivers/azure-tables/http.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/own-client.ts';
+import { driverOn as tablesOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
+import type { HttpReply, HttpRequest } from '../../shared/drivers/azure-tables/send-http.ts';
 import { RECORDED } from '../../shared/drivers/conformance/conformance.ts';
 import { brokenAmong } from '../../shared/drivers/conformance/run.ts';
-import { datastoreCalls } from '../../shared/drivers/datastore/client.ts';
-import { driverOn as datastoreOn } from '../../shared/drivers/datastore/driver.ts';
-import { StatusError } from '../../shared/drivers/datastore/grpc/status.ts';
-import { LIMITS } from '../../shared/drivers/datastore/mapping.ts';
+import { datastoreCalls } from '../../shared/drivers/datastore/own-client.ts';
+import { driverOn as datastoreOn } from '../../shared/drivers/datastore/datastore-driver.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { LIMITS } from '../../shared/drivers/datastore/entity-mapping.ts';
 import type { Driver } from '../../shared/store/contract/driver.ts';
 
 const FOLDER = path.join(import.meta.dirname, 'recorded');

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../infra/emulators/azurite.ts';
-import { LIMITS as AZURE_LIMITS } from '../../shared/drivers/azure-tables/mapping.ts';
-import { propertyOf } from '../../shared/drivers/datastore/mapping.ts';
+import { LIMITS as AZURE_LIMITS } from '../../shared/drivers/azure-tables/row-keys.ts';
+import { propertyOf } from '../../shared/drivers/datastore/entity-mapping.ts';
 import type { Driver, EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import {
   CALL,

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Action, ActionSource } from '../simulation/actions.ts';
 import { Chance } from '../simulation/chance.ts';
-import { Client } from '../simulation/client.ts';
-import { play } from '../simulation/play.ts';
+import { Client } from '../simulation/history-client.ts';
+import { play } from '../simulation/play-seed.ts';
 import { Events } from '../simulation/events.ts';
 import { Recorder } from '../simulation/recorder.ts';
 import type { Scenario } from '../simulation/scenario.ts';

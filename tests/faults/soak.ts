@@ -1,5 +1,5 @@
 // npm run soak: the simulation for long, or real processes with --real.
-import { command, positiveNumber, runCommand, wholeNumber } from '../../infra/cli/options.ts';
+import { command, positiveNumber, runCommand, wholeNumber } from '../../infra/cli/command-options.ts';
 import { soak } from './real.ts';
 
 const SOAK = command({

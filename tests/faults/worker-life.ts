@@ -10,7 +10,7 @@ import { DELETE, type Entry, StoreError, type VerifyReport } from '../../shared/
 import type { Caller, CalledTable, Value } from '../simulation/caller.ts';
 import { type Asked, CHANGE_FD, type Said, type Where } from './lines.ts';
 
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('fault-worker.ts', import.meta.url));
 
 /** As `Table` has it. */
 type Change = (current: Entry<Value> | undefined) => Value | typeof DELETE | undefined;

@@ -2,7 +2,7 @@
 // functions/README.md, whose table has each route.
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import type { App } from '../../functions/http/app.ts';
+import type { App } from '../../functions/http/http-app.ts';
 import { createGate, type Role, ROLES } from '../../functions/http/auth.ts';
 import type { LogLine } from '../../functions/http/log.ts';
 import { shownPath } from '../../functions/http/route.ts';
@@ -11,7 +11,7 @@ import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore } from '../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../shared/store/table/cursor.ts';
 import { appsOn } from './apps.ts';
-import { expectProblem } from './suite/client.ts';
+import { expectProblem } from './suite/http-client.ts';
 
 const KEY = { read: 'r', write: 'w', admin: 'a', compare: 'c', own: 'o', other: 'e', exact: 'x', late: 'l' };
 const keyOf = (name: keyof typeof KEY): string => KEY[name].repeat(20);

@@ -1,8 +1,8 @@
 // The three functions' apps in this process, on a store in memory.
-import type { App, FrameOptions } from '../../functions/http/app.ts';
-import type { CompareAppOptions } from '../../functions/compare/app.ts';
-import { createRecordsApp } from '../../functions/records/app.ts';
-import { createVacuumApp } from '../../functions/vacuum/app.ts';
+import type { App, FrameOptions } from '../../functions/http/http-app.ts';
+import type { CompareAppOptions } from '../../functions/compare/compare-app.ts';
+import { createRecordsApp } from '../../functions/records/records-app.ts';
+import { createVacuumApp } from '../../functions/vacuum/vacuum-app.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../shared/store/index.ts';
 import { fakeCompareApp } from './compare/fake-app.ts';

@@ -1,6 +1,6 @@
 // A mistake on the command line never runs other seeds.
 import { expect, test } from 'vitest';
-import { commandLineOf } from '../../infra/cli/options.ts';
+import { commandLineOf } from '../../infra/cli/command-options.ts';
 import { commandOf, SIMULATE } from './arguments.ts';
 
 const FRESH = 77;

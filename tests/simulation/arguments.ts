@@ -1,5 +1,5 @@
 // The command line of the simulation, checked before anything runs. An unknown word is an error.
-import { command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../../infra/cli/options.ts';
+import { command, type CommandLine, positiveNumber, UsageError, wholeNumber } from '../../infra/cli/command-options.ts';
 import type { SimulationName } from './simulations.ts';
 
 export type Command = { readonly of: SimulationName } &

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import pLimit from 'p-limit';
-import { command, runCommand, UsageError, wholeNumber } from '../../infra/cli/options.ts';
+import { command, runCommand, UsageError, wholeNumber } from '../../infra/cli/command-options.ts';
 import { isCaughtByTest } from './mutant-test.ts';
 import { checkApplies, type Mutant, mutantNames, readMutant } from './mutate.ts';
 import { runSeeds } from './parallel.ts';

@@ -4,9 +4,9 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { addCounts } from './events.ts';
 import type { SimulationName } from './simulations.ts';
-import type { Found, Message, Work } from './worker.ts';
+import type { Found, Message, Work } from './seed-worker.ts';
 
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('seed-worker.ts', import.meta.url));
 
 /** No seed takes a hundredth of it: a worker that reports none in that time is in a circle. */
 const SILENT_MS = 60_000;

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { runCommand, UsageError } from '../../infra/cli/options.ts';
+import { runCommand, UsageError } from '../../infra/cli/command-options.ts';
 import { type Command, commandOf, SIMULATE } from './arguments.ts';
 import { missing, told } from './coverage.ts';
 import { type Report, runSeeds } from './parallel.ts';

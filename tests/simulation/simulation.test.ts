@@ -11,8 +11,8 @@ import { type Fault, scenarioOf } from './scenario.ts';
 import { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 import { shrink } from './shrink.ts';
 import { type Simulation, SIMULATIONS } from './simulations.ts';
-import { playMachine } from './machine/run.ts';
-import { machineScenarioOf, smallerMachine } from './machine/scenario.ts';
+import { playMachine } from './machine/machine-run.ts';
+import { machineScenarioOf, smallerMachine } from './machine/machine-scenario.ts';
 import { entityId } from '../support/ids.ts';
 
 /** `.ci/run` plays more after them, which must also meet every danger there is. */

@@ -1,8 +1,8 @@
 // The two simulations: of the machine alone, which is fed events, and of the whole store, through
 // its calls.
-import { playMachine } from './machine/run.ts';
-import { machineScenarioOf, smallerMachine } from './machine/scenario.ts';
-import { type Result, run } from './run.ts';
+import { playMachine } from './machine/machine-run.ts';
+import { machineScenarioOf, smallerMachine } from './machine/machine-scenario.ts';
+import { type Result, run } from './store-run.ts';
 import { scenarioOf, type Weather } from './scenario.ts';
 import { smaller } from './smaller.ts';
 

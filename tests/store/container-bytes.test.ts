@@ -6,7 +6,7 @@ import { encodeHeader } from '../../shared/store/format/header.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { Table } from '../../shared/store/index.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
-import { faultsOf, leavesOf, levelsOf } from './rules/structure.ts';
+import { faultsOf, leavesOf, levelsOf } from './rules/tree-of.ts';
 import { items, keys, keysBy } from './rules/table-steps.ts';
 import { key, text, World } from './rules/world.ts';
 

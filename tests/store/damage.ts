@@ -6,7 +6,7 @@ import { nodesPrefix, pagePart, rootId } from '../../shared/store/format/entity-
 import { recordsOf } from '../../shared/store/format/page-body.ts';
 import { decodeKey } from '../../shared/store/format/position.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
-import { leavesOf } from './rules/structure.ts';
+import { leavesOf } from './rules/tree-of.ts';
 import { flipped } from './rules/world.ts';
 
 const CALL = { timeoutMs: 60_000 };

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { partName } from '../support/ids.ts';
 import { damage, placesOf, storedEntities } from './damage.ts';
-import { leavesOf } from './rules/structure.ts';
+import { leavesOf } from './rules/tree-of.ts';
 import { items, keys, opened } from './rules/table-steps.ts';
 
 const KEYS = keys(0, 90);

@@ -6,7 +6,7 @@ import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities
 import { compareBytes } from '../../shared/store/format/bytes.ts';
 import { within } from '../../shared/store/format/position.ts';
 import { pagePart } from '../../shared/store/format/entity-ids.ts';
-import { faultsOf, leavesOf, levelsOf, statesOf, storedIds, storedNode } from './rules/structure.ts';
+import { faultsOf, leavesOf, levelsOf, statesOf, storedIds, storedNode } from './rules/tree-of.ts';
 import type { EntityId, PartName } from '../../shared/store/contract/driver.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { opened } from './rules/table-steps.ts';

@@ -4,7 +4,7 @@ import type { EncodedValue, Finding, Order } from '../../shared/store/index.ts';
 import { partName } from '../support/ids.ts';
 import { encodeHeader } from '../../shared/store/format/header.ts';
 import type { EntityId, PartName } from '../../shared/store/contract/driver.ts';
-import { levelsOf, storedIds } from './rules/structure.ts';
+import { levelsOf, storedIds } from './rules/tree-of.ts';
 import { change, damage, flipped, isReadOf, key, text, World } from './rules/world.ts';
 
 const ROOT = 't!t!' as EntityId;

@@ -4,8 +4,8 @@ import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
 import { accountIn } from '../../../shared/drivers/azure-tables/connection-string.ts';
 import { datastoreDriver, type DatastoreOptions } from '../../../shared/drivers/datastore.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
-import { UsageError } from '../options.ts';
-import type { AskTool } from '../tools.ts';
+import { UsageError } from '../command-options.ts';
+import type { AskTool } from '../external-tools.ts';
 
 export const ADDRESS_HELP = `A STORE is gcp://PROJECT[/DATABASE][?namespace=..&kind=..] or azure://ACCOUNT/TABLE. Credentials are those of
 gcloud and az, or of the account in AZURE_STORAGE_CONNECTION_STRING, or a key in STOWAGE_TABLES_KEY. With

@@ -8,7 +8,7 @@ import {
   type Store,
   type Table,
 } from '../../../shared/store/index.ts';
-import type { PlainPage, PlainPlace, PlainRecord, PlainValue } from '../../plain/place.ts';
+import type { PlainPage, PlainPlace, PlainRecord, PlainValue } from '../../plain/plain-place.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { type CopyState, encodedTable } from './copy.ts';
 import { Checksum, lineOf } from './record-line.ts';

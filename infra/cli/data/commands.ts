@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { keyPart, keyTemplate } from '../../plain/key-template.ts';
-import { choice, refusing, UsageError, wholeNumber } from '../options.ts';
+import { choice, refusing, UsageError, wholeNumber } from '../command-options.ts';
 import { say } from '../print.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { importTable } from './import.ts';
 import type { KeyOf } from './record-line.ts';
-import { FROM, opened, storeCommand, TO } from './opened.ts';
+import { FROM, opened, storeCommand, TO } from './open-store.ts';
 import { counted, goingOn, resumed } from './resumed.ts';
 
 export const RANGES = { value: 'N', default: '8', help: 'ranges of the table that are worked on side by side' };

@@ -1,6 +1,6 @@
 // CSV with a header, as RFC 4180 has it: every row is an object of texts by the header's names.
 import papaparse from 'papaparse';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-options.ts';
 import { LINE_BYTES_MAX, rawLinesOf } from './files.ts';
 
 export interface Row {

@@ -2,7 +2,7 @@
 import { type FileHandle, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Store } from '../../../shared/store/index.ts';
-import { makeFolder } from '../folder.ts';
+import { makeFolder } from '../report-folder.ts';
 import { batchesOf, sideBySide } from './batches.ts';
 import { encodedTable, layoutOf } from './copy.ts';
 import { fileOf, type Manifest, openRange, readManifest, StateFile } from './files.ts';

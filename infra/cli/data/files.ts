@@ -2,8 +2,8 @@
 import { constants, type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { UsageError } from '../options.ts';
-import { textOf, wholeTextOf } from '../text.ts';
+import { UsageError } from '../command-options.ts';
+import { textOf, wholeTextOf } from '../terminal-text.ts';
 
 /** Opens files of an export: a link there may lead to any file. Windows has no such flag. */
 const NO_LINK = constants.O_NOFOLLOW ?? 0;

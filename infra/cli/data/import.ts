@@ -8,7 +8,7 @@ import { encodedTable } from './copy.ts';
 import { rowsOf } from './csv-rows.ts';
 import { linesOf, linesOfExport, type Manifest, readManifest } from './files.ts';
 import { bytesOf, type Input, STANDARD_INPUT } from './input.ts';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-options.ts';
 import { Checksum, itemOf, type KeyOf, plainItemOf } from './record-line.ts';
 
 export interface ImportOptions {

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-options.ts';
 
 /** The name of the standard input in place of a file's. */
 export const STANDARD_INPUT = '-';

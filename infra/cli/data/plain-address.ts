@@ -2,9 +2,9 @@
 import type { TokenCredential } from '@azure/core-auth';
 import type { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { emulatorIn } from '../../../functions/gcp/emulator.ts';
-import type { PlainOptions, PlainPlace } from '../../plain/place.ts';
-import { UsageError } from '../options.ts';
-import type { AskTool } from '../tools.ts';
+import type { PlainOptions, PlainPlace } from '../../plain/plain-place.ts';
+import { UsageError } from '../command-options.ts';
+import type { AskTool } from '../external-tools.ts';
 import { azureAccountAt, type Surroundings, TOKEN_KEPT_MS, withDomain } from './address.ts';
 
 export const PLAIN_HELP = `A PLAIN is gcp://PROJECT[/DATABASE]/kind:KIND[?namespace=..&ancestor=KIND/ID..] or azure://ACCOUNT/table:NAME. Its
@@ -46,7 +46,7 @@ async function kindAt(
   { ask, env }: Surroundings,
 ): Promise<PlainPlace> {
   const { v1 } = await loaded(() => import('@google-cloud/datastore'), '@google-cloud/datastore');
-  const { datastorePlace } = await import('../../plain/datastore.ts');
+  const { datastorePlace } = await import('../../plain/datastore-entities.ts');
   const projectId = decodeURIComponent(url.hostname);
   const endpoint = emulatorIn(env);
   const ancestor = url.searchParams.get('ancestor');
@@ -93,7 +93,7 @@ async function tableAt(
   options: PlainOptions,
   surroundings: Surroundings,
 ): Promise<PlainPlace> {
-  const { azurePlace } = await import('../../plain/azure.ts');
+  const { azurePlace } = await import('../../plain/azure-rows.ts');
   const client = await tableClientAt(account, table, surroundings);
   if (surroundings.createTable) await client.createTable();
   return azurePlace(client, options);

@@ -1,15 +1,15 @@
 // The commands that lead in and out: adopt, release, compare-with.
 import { z } from 'zod';
 import type { EncodedValue, Table } from '../../../shared/store/index.ts';
-import { PlainError, type PlainPlace } from '../../plain/place.ts';
+import { PlainError, type PlainPlace } from '../../plain/plain-place.ts';
 import { EXIT } from '../exit.ts';
-import { choice, UsageError } from '../options.ts';
+import { choice, UsageError } from '../command-options.ts';
 import { say } from '../print.ts';
-import { askTool } from '../tools.ts';
+import { askTool } from '../external-tools.ts';
 import { adopt, compareWith, type Difference, release } from './adopt.ts';
 import { RANGES, RANGES_STATE, rangesOf } from './commands.ts';
 import { encodedTable } from './copy.ts';
-import { FROM, storeCommand, TO } from './opened.ts';
+import { FROM, storeCommand, TO } from './open-store.ts';
 import { PLAIN_HELP, plainAt } from './plain-address.ts';
 import { counted, resumed } from './resumed.ts';
 

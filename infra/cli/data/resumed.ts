@@ -3,10 +3,10 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import { StoreError } from '../../../shared/store/index.ts';
-import { UsageError } from '../options.ts';
+import { UsageError } from '../command-options.ts';
 import { erase, say, warn } from '../print.ts';
 import { progress } from '../progress.ts';
-import { readText } from '../text.ts';
+import { readText } from '../terminal-text.ts';
 import { StateFile } from './files.ts';
 
 export interface Resumed<State> {

@@ -3,9 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { ADDRESS_HELP } from '../data/address.ts';
 import { EXIT } from '../exit.ts';
 import { untilInterrupted } from '../interrupt.ts';
-import { command, type CommandLine, runCommand, type RunnableCommand, UsageError, wholeNumber } from '../options.ts';
+import {
+  command,
+  type CommandLine,
+  runCommand,
+  type RunnableCommand,
+  UsageError,
+  wholeNumber,
+} from '../command-options.ts';
 import { say, sayLines, warn, warnOf } from '../print.ts';
-import { askTool } from '../tools.ts';
+import { askTool } from '../external-tools.ts';
 import { examine } from './examine.ts';
 import { placeAt } from './clouds.ts';
 import type { Recording } from './recording.ts';

@@ -4,9 +4,9 @@ import { entityId } from '../../../shared/drivers/conformance/calls.ts';
 import type { Check } from '../../../shared/drivers/conformance/check.ts';
 import { RECORDED } from '../../../shared/drivers/conformance/conformance.ts';
 import { brokenAmong } from '../../../shared/drivers/conformance/run.ts';
-import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/http.ts';
-import type { Wire } from '../../../shared/drivers/datastore/client.ts';
-import { StatusError } from '../../../shared/drivers/datastore/grpc/status.ts';
+import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/send-http.ts';
+import type { Wire } from '../../../shared/drivers/datastore/own-client.ts';
+import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
 import type { Exchange, Place } from './place.ts';
 
 export interface Recording {

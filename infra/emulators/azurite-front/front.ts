@@ -4,9 +4,9 @@ import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type Answer, answerOf, type Refusal, Refused } from './answers.ts';
-import { createTableFaults, type TableFault, type TableFaults } from './faults.ts';
-import { type IncomingRequest, isBatch, type Operation, operationsOf } from './operations.ts';
-import { type Body, ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, propertySizes } from './size.ts';
+import { createTableFaults, type TableFault, type TableFaults } from './front-faults.ts';
+import { type IncomingRequest, isBatch, type Operation, operationsOf } from './front-operations.ts';
+import { type Body, ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, propertySizes } from './entity-size.ts';
 
 export type EntityName = Pick<Operation, 'table' | 'partitionKey' | 'rowKey'>;
 

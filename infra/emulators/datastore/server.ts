@@ -6,12 +6,12 @@ import {
   type ServerUnaryCall,
   type ServiceDefinition,
 } from '@grpc/grpc-js';
-import { CALLS, type Rpc, RPCS, type Sent, sentOf } from './calls.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { CALLS, type Rpc, RPCS, type Sent, sentOf } from './rpc-calls.ts';
+import { createFaults, type Faults } from './rpc-faults.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
-import { createTransactions, type Services } from './storage/transactions.ts';
+import { createTransactions, type Services } from './storage/open-transactions.ts';
 import { REQUEST_BYTES_MAX } from './wire/limits.ts';
-import { invalid, status, StatusError } from './wire/status.ts';
+import { invalid, status, StatusError } from './wire/rpc-status.ts';
 
 /** Decides when a call has its effect and when its answer is back, and turns calls away. */
 export interface Network {

@@ -1,7 +1,7 @@
 // `npm run experiments`: serializers that two documents of 2007 and 2008 measured, beside today's.
 import { setImmediate as turn } from 'node:timers/promises';
 import { untilInterrupted } from '../../cli/interrupt.ts';
-import { command, runCommand } from '../../cli/options.ts';
+import { command, runCommand } from '../../cli/command-options.ts';
 import { sayLines } from '../../cli/print.ts';
 import type { Codec } from './codecs.ts';
 import { QUESTIONS, type Row } from './documents.ts';

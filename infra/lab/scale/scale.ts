@@ -1,6 +1,6 @@
 // `npm run scale`: how the store scales with processes and callers, in virtual time.
 import { untilInterrupted } from '../../cli/interrupt.ts';
-import { choice, type CommandLine, command, runCommand, UsageError, wholeNumber } from '../../cli/options.ts';
+import { choice, type CommandLine, command, runCommand, UsageError, wholeNumber } from '../../cli/command-options.ts';
 import { median } from '../../../shared/lab/kit/numbers.ts';
 import { textTable } from '../../../shared/lab/kit/text-table.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE, type SlowProfile } from '../../../shared/drivers/slow/profiles.ts';

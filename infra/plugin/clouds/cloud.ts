@@ -1,9 +1,9 @@
 // The interface of a cloud to the commands. gcp.ts and azure.ts implement it.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { scheduleOf, type Settings, transportOf } from '../context/settings.ts';
-import type { Run } from '../context/tools.ts';
+import type { Run } from '../context/cloud-tools.ts';
 
 /** The account that deploys, found out before anything is changed. */
 export interface Account {

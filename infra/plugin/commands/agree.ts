@@ -1,7 +1,7 @@
 // Asks before anything is taken away. Data goes only by its own option, functions after a yes.
 import { createInterface } from 'node:readline/promises';
 import type { Loss } from '../clouds/cloud.ts';
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { DeployError } from '../context/settings.ts';
 import type { Stack } from '../stack/stack.ts';
 import type { Planned } from '../stack/terraform.ts';

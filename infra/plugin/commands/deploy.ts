@@ -1,7 +1,7 @@
 // `serverless deploy`: check, package, plan; refuse if data would go, ask if functions would;
 // apply, upload, try out. After an interruption the same command goes on.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { patiently } from '../stack/patience.ts';

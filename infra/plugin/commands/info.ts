@@ -1,7 +1,7 @@
 // `serverless info`: what is deployed, where, in which version, and the tables in it.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask } from '../../start/proof.ts';
-import { askWith, type Context } from '../context/context.ts';
+import { askWith, type Context } from '../context/deploy-context.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { openStacks, presentOf } from '../stack/stack.ts';
 

@@ -1,5 +1,5 @@
 // `serverless remove`: takes down the functions; only --delete-data also deletes data.
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
 import { deleteAll } from '../stack/take-down.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask, proveRecord } from '../../start/proof.ts';
-import { askWith, type Context } from '../context/context.ts';
+import { askWith, type Context } from '../context/deploy-context.ts';
 import { DeployError, transportOf } from '../context/settings.ts';
 import { patiently } from '../stack/patience.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Cloud, CLOUDS, ROOT } from '../../package/bundle.ts';
-import type { DeclaredFunction, ProviderSettings } from './schema.ts';
+import type { DeclaredFunction, ProviderSettings } from './settings-schema.ts';
 
 export interface FunctionSettings extends DeclaredFunction {
   readonly name: string;

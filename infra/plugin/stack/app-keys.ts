@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { keyText } from '../../../functions/http/key-text.ts';
 import { appKeysOf, type AzureEndpoint, type CloudEndpoint, gateOf, type KeyRole, urlOf } from '../../cli/endpoints.ts';
-import { askWith, type Context } from '../context/context.ts';
-import { outputOf, type Run } from '../context/tools.ts';
+import { askWith, type Context } from '../context/deploy-context.ts';
+import { outputOf, type Run } from '../context/cloud-tools.ts';
 
 /** A role's keys, each as `key-text.ts` reads it, the newest first. */
 export interface RoleKeys {

@@ -1,7 +1,7 @@
 // Retries for minutes: new functions, roles and keys take that long to reach all of a cloud.
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { DeployError } from '../context/settings.ts';
-import { Stopped } from '../context/tools.ts';
+import { Stopped } from '../context/cloud-tools.ts';
 
 export interface Retries {
   /** Default 10 minutes. */

@@ -1,8 +1,8 @@
 // Checks all that a command needs before any change; reports everything missing, with fixes.
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { DeployError } from '../context/settings.ts';
-import { firstOnPath, type Run } from '../context/tools.ts';
+import { firstOnPath, type Run } from '../context/cloud-tools.ts';
 
 /** A cloud whose tools answered. */
 export interface Checked {

@@ -1,10 +1,10 @@
 // One cloud of one stage: its side, account and Terraform. Every command opens its stacks first.
 import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
-import { azure } from '../clouds/azure.ts';
-import { gcp } from '../clouds/gcp.ts';
+import { azure } from '../clouds/azure-cloud.ts';
+import { gcp } from '../clouds/gcp-cloud.ts';
 import type { StateResource } from '../clouds/cloud.ts';
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { DeployError, type Settings } from '../context/settings.ts';
 import { type Checked, prerequisites } from './prerequisites.ts';
 import { Terraform } from './terraform.ts';

@@ -1,6 +1,6 @@
 // Deletes a stage in one cloud, data too. The cloud's tool lifts the protection: Terraform would
 // apply all other changes along with it.
-import type { Context } from '../context/context.ts';
+import type { Context } from '../context/deploy-context.ts';
 import { patiently } from './patience.ts';
 import type { Stack } from './stack.ts';
 import { TerraformError } from './terraform.ts';

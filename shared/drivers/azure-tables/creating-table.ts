@@ -1,7 +1,7 @@
 // The calls that create a missing table and are then sent once more: what found none had no effect.
 import { withDeadline } from '../common/outcomes.ts';
-import type { TableCalls } from './client.ts';
-import { isTableNotFound, isTableThere } from './errors.ts';
+import type { TableCalls } from './own-client.ts';
+import { isTableNotFound, isTableThere } from './azure-errors.ts';
 
 export function creatingTable(calls: TableCalls): TableCalls {
   let creating: Promise<void> | undefined;

@@ -2,7 +2,7 @@
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { ClientCalls } from '../common/client-calls.ts';
 import { NotSentError } from '../common/outcomes.ts';
-import { etagOf, pageIn, type TableCalls } from './client.ts';
+import { etagOf, pageIn, type TableCalls } from './own-client.ts';
 import { conditionOf, type RowWrite } from './rows.ts';
 import { type Policy, type Sending, SENT_ONCE, watch } from './sent-once.ts';
 import { checked, type Reply } from './service.ts';

@@ -1,7 +1,7 @@
 // A policy that sends each of the driver's requests once. The client's other requests pass through.
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { FOREIGN, isForeign, REQUEST_ID } from './http.ts';
+import { FOREIGN, isForeign, REQUEST_ID } from './send-http.ts';
 import { isOfService, type Reply } from './service.ts';
 
 /** A request as the pipeline of @azure/core-rest-pipeline has it, as far as it is used. */

@@ -2,8 +2,8 @@
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { NotSentError, withDeadline } from '../common/outcomes.ts';
 import { authorizeWith, type Credential, encodedSignature, type Proof } from './authorization.ts';
-import { RefusedRequestError } from './errors.ts';
-import { type HttpClient, httpClient, type HttpReply, type HttpRequest } from './http.ts';
+import { RefusedRequestError } from './azure-errors.ts';
+import { type HttpClient, httpClient, type HttpReply, type HttpRequest } from './send-http.ts';
 
 export const JSON_WITHOUT_METADATA = 'application/json;odata=nometadata';
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
-import { RefusedRequestError } from './errors.ts';
+import { RefusedRequestError } from './azure-errors.ts';
 import { refusalIn, type Reply } from './service.ts';
 
 /** Status of an insert that wants no content back, and of each change. */

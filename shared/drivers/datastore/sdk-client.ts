@@ -3,9 +3,9 @@
 import { ClientCalls } from '../common/client-calls.ts';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { DeadlineError, NotSentError, withDeadline } from '../common/outcomes.ts';
-import type { DatastoreCalls } from './client.ts';
+import type { DatastoreCalls } from './own-client.ts';
 import { noCredentials } from './grpc/tokens.ts';
-import { CODE, StatusError } from './grpc/status.ts';
+import { CODE, StatusError } from './grpc/grpc-status.ts';
 import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messages/messages.ts';
 
 /** A `Datastore` of @google-cloud/datastore 11 or later, as far as it is used. */

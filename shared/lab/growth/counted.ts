@@ -1,6 +1,6 @@
 // What calls cost, counted around the memory driver with Datastore's limits. Everything but the
 // processor time is exact: the same seed gives the same counts on every machine.
-import { LIMITS } from '../../drivers/datastore/mapping.ts';
+import { LIMITS } from '../../drivers/datastore/entity-mapping.ts';
 import { type DriverCounters, measured } from '../../drivers/measured.ts';
 import { memoryDriver, memoryState } from '../../drivers/memory.ts';
 import type { Driver } from '../../store/index.ts';

@@ -8,7 +8,7 @@ import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { refusedError, StoreError } from '../contract/errors.ts';
-import type { RepairOptions } from '../contract/repair.ts';
+import type { RepairOptions } from '../contract/repair-report.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';

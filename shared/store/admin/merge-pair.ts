@@ -3,7 +3,7 @@ import { retiredHeader, strippedHeader } from '../container/join-leaves.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { VacuumReport } from '../contract/vacuum.ts';
+import type { VacuumReport } from '../contract/vacuum-report.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';

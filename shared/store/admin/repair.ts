@@ -1,8 +1,8 @@
 // Repairs a table: verifies it, mends each faulty container, and verifies again.
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { RepairReport } from '../contract/repair.ts';
-import type { Finding } from '../contract/verify.ts';
+import type { RepairReport } from '../contract/repair-report.ts';
+import type { Finding } from '../contract/verify-report.ts';
 import { rootId } from '../format/entity-ids.ts';
 import { groupOf } from '../format/position.ts';
 import { sendRemoval } from '../io/send.ts';

@@ -1,7 +1,7 @@
 // One vacuum: removes garbage and merges quiet neighbours. It may end between any two containers;
 // its report then tells what was done, and its cursor where the next vacuum goes on.
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
-import type { VacuumReport } from '../contract/vacuum.ts';
+import type { VacuumReport } from '../contract/vacuum-report.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asName, compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
 import { nodesPrefix } from '../format/entity-ids.ts';

@@ -32,12 +32,12 @@ import type {
   UpdateItem,
   UpdateOutcome,
 } from './results.ts';
-import type { ContainerInfo, InspectOptions } from './inspect.ts';
-import type { RepairOptions, RepairReport } from './repair.ts';
+import type { ContainerInfo, InspectOptions } from './container-info.ts';
+import type { RepairOptions, RepairReport } from './repair-report.ts';
 import type { TableStats } from './stats.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
-import type { VacuumReport } from './vacuum.ts';
-import type { VerifyReport } from './verify.ts';
+import type { VacuumReport } from './vacuum-report.ts';
+import type { VerifyReport } from './verify-report.ts';
 
 /**
  * Tables in one provider. Calls fail with a StoreError, for misuse with a TypeError. `await using`

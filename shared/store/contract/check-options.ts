@@ -17,8 +17,8 @@ import type {
   VacuumOptions,
   VerifyOptions,
 } from './options.ts';
-import type { InspectOptions } from './inspect.ts';
-import type { RepairOptions } from './repair.ts';
+import type { InspectOptions } from './container-info.ts';
+import type { RepairOptions } from './repair-report.ts';
 import type { UpdateItem } from './results.ts';
 
 export interface Kind {

@@ -2,8 +2,8 @@
 import type { Driver } from './driver.ts';
 import type { Compression, Runtime } from './runtime.ts';
 import type { StandardSchema } from './standard-schema.ts';
-import type { VacuumReport } from './vacuum.ts';
-import type { Finding } from './verify.ts';
+import type { VacuumReport } from './vacuum-report.ts';
+import type { Finding } from './verify-report.ts';
 
 export interface CallOptions {
   /**

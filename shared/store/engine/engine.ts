@@ -9,7 +9,7 @@ import { WriteBatcher } from '../io/write-batcher.ts';
 import { newContention, note } from '../machine/contention.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
 import { Router } from './router.ts';
-import type { Tree } from './tree.ts';
+import type { Tree } from './tree-runner.ts';
 
 export interface Engine extends EngineCore {
   readonly router: Router;

@@ -13,7 +13,7 @@ import { inOperation } from '../system/tracing.ts';
 import type { EngineCore } from './core.ts';
 import { ask, next, type StepOf, told, write } from './leaf-steps.ts';
 import { ParentRepair } from './parent-repair.ts';
-import { Tree } from './tree.ts';
+import { Tree } from './tree-runner.ts';
 
 /** A change that is routed anew more often has met a damaged table. */
 const REROUTES_MAX = 50;

@@ -4,11 +4,11 @@ import { countRecords } from '../container/count.ts';
 import type { Range } from '../container/layers.ts';
 import { orderChanged, saysNothingWritten } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { lookToCount } from '../engine/lookup.ts';
+import { lookToCount } from '../engine/find-records.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { beforeBound, type Position, type UpperBound } from '../format/position.ts';
 import { checkIncarnation } from './bounds.ts';
-import type { TableContext } from './context.ts';
+import type { TableContext } from './table-context.ts';
 
 /** The most leaves at a time, all of which may be in memory. */
 const LEAVES_AT_ONCE = 16;

@@ -3,7 +3,7 @@ import type { Verdict } from '../container/change.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { DeleteOutcome, Entry, PutOutcome, UpdateOutcome } from '../contract/results.ts';
 import type { ActionContext } from './actions.ts';
-import { decodeEntry, versionOf } from './values.ts';
+import { decodeEntry, versionOf } from './encode-value.ts';
 import type { Keyed } from './write.ts';
 
 /** The outcome of a call's one item. Throws its error. */

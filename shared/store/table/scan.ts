@@ -5,7 +5,7 @@ import { type Part, partOf, rangeWithin, type ScanRange } from '../container/sca
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
-import { lookToScan } from '../engine/lookup.ts';
+import { lookToScan } from '../engine/find-records.ts';
 import { asName, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { recordAt, recordCount } from '../format/page-body.ts';
@@ -13,10 +13,10 @@ import { beforeBound, type PositionOf, positionsOf, type Position, positionAfter
 import { isExpired, isTombstone } from '../format/stored-record.ts';
 import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
-import type { TableContext } from './context.ts';
+import type { TableContext } from './table-context.ts';
 import { encodeCursor } from './cursor.ts';
 import { pagesIn } from './leaf-pages.ts';
-import type { Give } from './values.ts';
+import type { Give } from './encode-value.ts';
 
 /** A scan reads ahead as many leaves as it has given, within these bounds and BYTES_AHEAD. */
 const LEAVES_AHEAD_LEAST = 4;

@@ -43,7 +43,7 @@ import {
   type Prepared,
 } from './actions.ts';
 import { boundsOf } from './bounds.ts';
-import type { TableContext } from './context.ts';
+import type { TableContext } from './table-context.ts';
 import { countFirstLeaf, type DoStep, sumOverLeaves } from './leaf-ranges.ts';
 import { partition } from './scan-shards.ts';
 import {
@@ -57,7 +57,7 @@ import {
 } from './outcomes.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
-import { decodeEntry, type Give, versionOf } from './values.ts';
+import { decodeEntry, type Give, versionOf } from './encode-value.ts';
 import { type Keyed, Writer } from './write.ts';
 import { isSource, type Source, writeSource } from './write-source.ts';
 

@@ -6,7 +6,7 @@ import { StoreError } from '../contract/errors.ts';
 import { abortedError } from '../io/deadline.ts';
 import type { Turns } from '../io/turns.ts';
 import type { Prepared } from './actions.ts';
-import type { TableContext } from './context.ts';
+import type { TableContext } from './table-context.ts';
 import { CHANGE_OVERHEAD_BYTES, type Keyed, SLICE_COUNT, type WriteBatch } from './write.ts';
 
 /** Ends a slice of fewer items. Records of 1,000 bytes fill one by their number. */

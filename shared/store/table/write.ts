@@ -11,7 +11,7 @@ import type { Deadline } from '../io/deadline.ts';
 import { currentOperation } from '../system/tracing.ts';
 import type { Prepared } from './actions.ts';
 import type { Ticket } from './admission.ts';
-import type { TableContext } from './context.ts';
+import type { TableContext } from './table-context.ts';
 import type { Step } from './leaf-ranges.ts';
 import { wavesOf } from './write-order.ts';
 

@@ -4,12 +4,16 @@ import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
 import { describe, expect, test } from 'vitest';
 import type { Key, LookupRequest, Mutation } from '../../../shared/drivers/datastore/messages/messages.ts';
-import { framedCommit, framedLookup, framedRunQuery } from '../../../shared/drivers/datastore/messages/requests.ts';
+import {
+  framedCommit,
+  framedLookup,
+  framedRunQuery,
+} from '../../../shared/drivers/datastore/messages/request-messages.ts';
 import {
   readCommitResponse,
   readLookupResponse,
   readRunQueryResponse,
-} from '../../../shared/drivers/datastore/messages/responses.ts';
+} from '../../../shared/drivers/datastore/messages/response-messages.ts';
 
 const protos = createRequire(import.meta.url)('@google-cloud/datastore-api/build/protos/protos.json') as object;
 const root = protobuf.Root.fromJSON(protos);

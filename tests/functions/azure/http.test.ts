@@ -5,9 +5,9 @@ import { createServer, request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { HttpRequest, HttpResponseInit, InvocationContext } from '@azure/functions';
 import { expect, test, vi } from 'vitest';
-import type { Invocation } from '../../../functions/http/app.ts';
+import type { Invocation } from '../../../functions/http/http-app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
-import { handlerOf } from '../../../functions/azure/http.ts';
+import { handlerOf } from '../../../functions/azure/azure-http.ts';
 import { listening } from '../../support/listening.ts';
 
 test('the signal of a request whose answer has arrived stays as it is', async () => {

@@ -1,7 +1,7 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { describe, expect, test } from 'vitest';
 import { placeOf } from '../../lab/fakes.ts';
-import type { CompareAppOptions } from '../../../functions/compare/app.ts';
+import type { CompareAppOptions } from '../../../functions/compare/compare-app.ts';
 import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
 import { CellError } from '../../../shared/lab/load/run-cell.ts';
 import { fakeCompareApp } from './fake-app.ts';

@@ -1,7 +1,7 @@
 // The function `compare` whose cells run nothing, alone or behind a server.
 import { createServer } from 'node:http';
-import { createCompareApp, type CompareAppOptions } from '../../../functions/compare/app.ts';
-import type { App } from '../../../functions/http/app.ts';
+import { createCompareApp, type CompareAppOptions } from '../../../functions/compare/compare-app.ts';
+import type { App } from '../../../functions/http/http-app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { fakeResult } from '../../lab/fake-function.ts';

@@ -1,7 +1,7 @@
 // A function says where it runs.
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { azureFacts } from '../../../functions/azure/platform.ts';
-import { placeOf } from '../../../functions/compare/place.ts';
+import { placeOf } from '../../../functions/compare/where-it-runs.ts';
 import { googleFacts } from '../../../functions/gcp/platform.ts';
 import { placeSchema } from '../../../shared/lab/load/instance-place.ts';
 
@@ -77,7 +77,7 @@ test('the rest is what Node and the system say; from its sources a function know
 
 test('an instance is cold until its first cell', async () => {
   vi.resetModules();
-  const { instance } = await import('../../../functions/compare/place.ts');
+  const { instance } = await import('../../../functions/compare/where-it-runs.ts');
   expect([instance.takeCold(), instance.takeCold()]).toEqual([true, false]);
   expect(instance.uptimeMs()).toBeGreaterThan(0);
   expect(instance.memoryBytes()).toBeGreaterThan(1_000_000);

@@ -1,7 +1,7 @@
 // The bill for the same calls differs by provider.
 import { expect, test } from 'vitest';
 import { COMPARISON } from '../../../functions/instance/config.ts';
-import { storeUsage } from '../../../functions/compare/usage.ts';
+import { storeUsage } from '../../../functions/compare/process-usage.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { COMPARISON as PLACES } from '../../../shared/lab/work/baseline.ts';

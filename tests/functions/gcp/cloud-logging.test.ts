@@ -1,8 +1,8 @@
 // A line of the log as Google's platform reads it.
 import { expect, test } from 'vitest';
 import { cloudLogging } from '../../../functions/gcp/cloud-logging.ts';
-import { RefusedRequestError } from '../../../shared/drivers/azure-tables/errors.ts';
-import { StatusError } from '../../../shared/drivers/datastore/grpc/status.ts';
+import { RefusedRequestError } from '../../../shared/drivers/azure-tables/azure-errors.ts';
+import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
 import { causesOf, type LogLine } from '../../../functions/http/log.ts';
 import { Problem } from '../../../functions/http/problem.ts';
 import { StoreError } from '../../../shared/store/index.ts';

@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { createApp } from '../../../functions/http/app.ts';
+import { createApp } from '../../../functions/http/http-app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { reply, type RouteTable } from '../../../functions/http/route.ts';
-import { bytesOf } from '../suite/client.ts';
+import { bytesOf } from '../suite/http-client.ts';
 
 const LARGE = JSON.stringify(Array.from({ length: 1_000 }, (_, at) => ({ at })));
 const lines: LogLine[] = [];

@@ -1,9 +1,9 @@
 // The memory of an instance: what bodies and answers take of it, and how long.
 import { expect, test } from 'vitest';
-import { createApp } from '../../../functions/http/app.ts';
-import { Memory } from '../../../functions/http/memory.ts';
+import { createApp } from '../../../functions/http/http-app.ts';
+import { Memory } from '../../../functions/http/body-memory.ts';
 import type { RouteTable } from '../../../functions/http/route.ts';
-import { expectProblem } from '../suite/client.ts';
+import { expectProblem } from '../suite/http-client.ts';
 
 const MIB = 1024 * 1024;
 const FULL = expect.objectContaining({ code: 'unavailable' }) as Error;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { createApp } from '../../../functions/http/app.ts';
+import { createApp } from '../../../functions/http/http-app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
 import { replyJson } from '../../../functions/http/route.ts';
 import { listening } from '../../support/listening.ts';

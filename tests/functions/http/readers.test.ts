@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest';
 import { encodedValue, parseJson } from '../../../functions/http/content.ts';
 import { JsonReader } from '../../../functions/http/json-reader.ts';
-import { MsgpackReader } from '../../../functions/http/msgpack.ts';
-import { VALUES_MAX } from '../../../functions/http/reader.ts';
+import { MsgpackReader } from '../../../functions/http/msgpack-content.ts';
+import { VALUES_MAX } from '../../../functions/http/body-reader.ts';
 import { batchIn } from '../../../functions/records/batch-body.ts';
 import { chanceOf, jsonOf, mutated } from '../fuzz/chance.ts';
-import { JSON_TYPE, MSGPACK, nested } from '../suite/client.ts';
+import { JSON_TYPE, MSGPACK, nested } from '../suite/http-client.ts';
 
 test('takes what JSON.parse takes, to the byte, and nothing else', () => {
   const chance = chanceOf(1);

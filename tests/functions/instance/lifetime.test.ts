@@ -9,7 +9,7 @@ const FUNCTIONS = new URL('../../../functions/', import.meta.url).href;
 
 /** Answers one request, whose caller asks for no trace, and is told to end at once. */
 const INSTANCE = `
-const { createApp } = await import('${FUNCTIONS}http/app.ts');
+const { createApp } = await import('${FUNCTIONS}http/http-app.ts');
 const { closeOnSigterm, requestTracer } = await import('${FUNCTIONS}instance/lifetime.ts');
 const tracer = await requestTracer({ service: 's', tracesAll: true });
 const app = createApp({}, { auth: { mode: 'none' }, log() {}, timeoutMs: 1_000, timeoutMaxMs: 1_000, tracer });

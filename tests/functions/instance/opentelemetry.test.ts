@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogLine } from '../../../functions/http/log.ts';
-import { startSpans } from '../../../functions/instance/opentelemetry.ts';
+import { startSpans } from '../../../functions/instance/trace-exporter.ts';
 import { memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { attributesOf, startCollector } from '../../support/collector.ts';
 import { served } from '../records/served.ts';
-import { BYTES, JSON_TYPE } from '../suite/client.ts';
+import { BYTES, JSON_TYPE } from '../suite/http-client.ts';
 
 const TRACE = '0123456789abcdef0123456789abcdef';
 const PARENT = '0123456789abcdef';

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
-import { KEYS } from '../keys.ts';
-import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/client.ts';
+import { KEYS } from '../test-keys.ts';
+import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested, packr } from '../suite/http-client.ts';
 import { describeHost } from '../suite/host.ts';
 import { served } from './served.ts';
 

@@ -1,7 +1,7 @@
 // A process of little memory in which an app meets the bodies that once ended a large one. It
 // prints what each is answered, as JSON.
 import { gzipSync } from 'node:zlib';
-import { createRecordsApp } from '../../../functions/records/app.ts';
+import { createRecordsApp } from '../../../functions/records/records-app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 

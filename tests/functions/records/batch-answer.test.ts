@@ -1,9 +1,9 @@
 // The answer to a batch: how often its records are converted, and what else may run meanwhile.
 import { expect, test } from 'vitest';
-import { Memory } from '../../../functions/http/memory.ts';
+import { Memory } from '../../../functions/http/body-memory.ts';
 import { type AnswerWay, batchAnswer, type Outcome } from '../../../functions/records/batch-answer.ts';
 import type { Operation } from '../../../functions/records/batch-body.ts';
-import { MSGPACK, JSON_TYPE, packr } from '../suite/client.ts';
+import { MSGPACK, JSON_TYPE, packr } from '../suite/http-client.ts';
 
 const VALUE = { codec: 'msgpack', bytes: packr.pack('x'.repeat(100_000)) } as const;
 

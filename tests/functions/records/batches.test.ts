@@ -1,6 +1,6 @@
 // Batches.
 import { expect, test } from 'vitest';
-import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, packr } from '../suite/client.ts';
+import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, packr } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const { admin, put, post, freshTable, sharedTable, batch } = served();

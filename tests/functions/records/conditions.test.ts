@@ -1,6 +1,6 @@
 // Conditional requests, ttl, staleness and deadlines.
 import { expect, test } from 'vitest';
-import { expectProblem, JSON_TYPE, MSGPACK, recordAt } from '../suite/client.ts';
+import { expectProblem, JSON_TYPE, MSGPACK, recordAt } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const client = served();

@@ -1,7 +1,7 @@
 // The store's errors over HTTP and in the log, with a store that fails as told.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { LogLine } from '../../../functions/http/log.ts';
-import { createRecordsApp } from '../../../functions/records/app.ts';
+import { createRecordsApp } from '../../../functions/records/records-app.ts';
 import { type Store, StoreError, type StoreErrorCode } from '../../../shared/store/index.ts';
 
 let failure: unknown;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { lineOf } from '../../../infra/cli/data/record-line.ts';
 import { encode, type EncodedValue } from '../../../shared/store/index.ts';
 import { newStore } from '../../support/opened.ts';
-import { type Client, expectProblem, JSON_TYPE } from '../suite/client.ts';
+import { type Client, expectProblem, JSON_TYPE } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const NDJSON = 'application/x-ndjson';

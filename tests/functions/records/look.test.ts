@@ -4,7 +4,7 @@ import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { damage, storedEntities } from '../../store/damage.ts';
 import { partName } from '../../support/ids.ts';
-import { expectProblem } from '../suite/client.ts';
+import { expectProblem } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const POST = { method: 'POST' };

@@ -1,6 +1,6 @@
 // Changes in place: PATCH by a JSON merge patch, POST of an increment or an expiry.
 import { expect, test } from 'vitest';
-import { BYTES, expectProblem, JSON_TYPE, MSGPACK, packr } from '../suite/client.ts';
+import { BYTES, expectProblem, JSON_TYPE, MSGPACK, packr } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const { admin, put, freshTable, freshRecord, json } = served();

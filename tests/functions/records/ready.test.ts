@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { expectProblem } from '../suite/client.ts';
+import { expectProblem } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 // A body that does not fit its schema is answered with the place, the expected type and the known
 // members.
 import { expect, test } from 'vitest';
-import { expectProblem, JSON_TYPE } from '../suite/client.ts';
+import { expectProblem, JSON_TYPE } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const { put: putTable, post } = served();

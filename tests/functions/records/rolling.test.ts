@@ -5,7 +5,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { MemoryState } from '../../../shared/drivers/memory/effects.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../../store/golden/state.ts';
-import { JSON_TYPE } from '../suite/client.ts';
+import { JSON_TYPE } from '../suite/http-client.ts';
 import { partName } from '../../support/ids.ts';
 import { served } from './served.ts';
 

@@ -1,6 +1,6 @@
 // Pages and streams.
 import { expect, test } from 'vitest';
-import { expectProblem, filled, JSON_TYPE, linesOf, MSGPACK, type Page } from '../suite/client.ts';
+import { expectProblem, filled, JSON_TYPE, linesOf, MSGPACK, type Page } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const client = served();

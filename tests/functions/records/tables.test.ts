@@ -1,6 +1,6 @@
 // Tables.
 import { expect, test } from 'vitest';
-import { expectProblem, JSON_TYPE } from '../suite/client.ts';
+import { expectProblem, JSON_TYPE } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const { admin, drop, put, freshTable, json } = served();

@@ -1,7 +1,7 @@
 // Values in and out, in all media types.
 import path from 'node:path/posix';
 import { expect, test } from 'vitest';
-import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested } from '../suite/client.ts';
+import { BYTES, bytesOf, expectProblem, JSON_TYPE, MSGPACK, nested } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
 const { admin, put, freshRecord, batch } = served();

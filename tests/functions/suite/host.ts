@@ -14,7 +14,7 @@ import {
   packr,
   type Page,
   recordAt,
-} from './client.ts';
+} from './http-client.ts';
 
 export function describeHost(client: Client): void {
   const { name, admin, send, put, freshTable, freshRecord, sharedTable, batch, json } = client;

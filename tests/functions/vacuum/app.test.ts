@@ -1,12 +1,12 @@
 // The function `vacuum`, in this process, on a store in memory: who may call it, what it does, and
 // what it says.
 import { afterAll, expect, test } from 'vitest';
-import { isFromAccount } from '../../../functions/gcp/scheduler.ts';
-import type { App } from '../../../functions/http/app.ts';
-import { createVacuumApp, type VacuumAppOptions } from '../../../functions/vacuum/app.ts';
+import { isFromAccount } from '../../../functions/gcp/scheduler-token.ts';
+import type { App } from '../../../functions/http/http-app.ts';
+import { createVacuumApp, type VacuumAppOptions } from '../../../functions/vacuum/vacuum-app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store, StoreError } from '../../../shared/store/index.ts';
-import { expectProblem } from '../suite/client.ts';
+import { expectProblem } from '../suite/http-client.ts';
 import { tokenOf } from './token.ts';
 
 const ACCOUNT = 'stowage-dev-cron@some-project.iam.gserviceaccount.com';

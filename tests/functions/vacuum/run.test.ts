@@ -1,7 +1,7 @@
 // A run over all tables: how many go side by side, how long each waits to be quiet, and which are
 // left to the next run.
 import { expect, test } from 'vitest';
-import { vacuumAll, runLine } from '../../../functions/vacuum/run.ts';
+import { vacuumAll, runLine } from '../../../functions/vacuum/vacuum-all.ts';
 import type { Store, VacuumOptions, VacuumReport } from '../../../shared/store/index.ts';
 
 const REPORT = {

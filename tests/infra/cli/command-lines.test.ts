@@ -6,9 +6,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { choice, command, commandLineOf, count, helpOf, wholeNumber } from '../../../infra/cli/options.ts';
-import { startHost } from '../../../infra/hosts/host.ts';
-import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/options.ts';
+import { choice, command, commandLineOf, count, helpOf, wholeNumber } from '../../../infra/cli/command-options.ts';
+import { startHost } from '../../../infra/hosts/local-host.ts';
+import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/start-options.ts';
 import { DEFAULT_PLAN, PLANS } from '../../../shared/lab/plan/plan.ts';
 import { testFolder } from '../../support/folder.ts';
 import { listening } from '../../support/listening.ts';
@@ -22,7 +22,7 @@ const COMMANDS: [name: string, script: string][] = [
   ...NAMES.split(' ').map((name): [string, string] => [name, scripts[name]!]),
   ...['stowage', 'stowage compare', 'stowage cost'].map((name): [string, string] => [
     name,
-    name.replace('stowage', 'node infra/cli/main.ts'),
+    name.replace('stowage', 'node infra/cli/stowage.ts'),
   ]),
 ];
 

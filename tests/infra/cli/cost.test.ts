@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { COST, costJson, costQuestionOf, costText } from '../../../infra/cli/cost.ts';
-import { commandLineOf } from '../../../infra/cli/options.ts';
+import { commandLineOf } from '../../../infra/cli/command-options.ts';
 import { USERS_LAYOUTS, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { METERS } from '../../../shared/lab/cost/prices.ts';
 import { runCommand, STOWAGE } from './run-command.ts';

@@ -14,7 +14,7 @@ import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
 import { resumed } from '../../../infra/cli/data/resumed.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, encode, openStore, type Store } from '../../../shared/store/index.ts';
-import type { AskTool } from '../../../infra/cli/tools.ts';
+import type { AskTool } from '../../../infra/cli/external-tools.ts';
 import { datastoreAt } from '../../drivers/emulated.ts';
 import { testFolder } from '../../support/folder.ts';
 import { onBothClouds, onDatastore, stowage } from './run-command.ts';

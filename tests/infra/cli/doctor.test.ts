@@ -10,7 +10,7 @@ import type { Place } from '../../../infra/cli/doctor/place.ts';
 import type { Recording } from '../../../infra/cli/doctor/recording.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
-import { networkOf, profileOf } from '../../../infra/emulators/network.ts';
+import { networkOf, profileOf } from '../../../infra/emulators/emulated-network.ts';
 import { CALL, listAll } from '../../../shared/drivers/conformance/calls.ts';
 import { RECORDED } from '../../../shared/drivers/conformance/conformance.ts';
 import { refused } from '../../../shared/drivers/common/outcomes.ts';

@@ -1,14 +1,14 @@
 // A report names the sources that the command ran from.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { sourceFacts } from '../../../infra/cli/machine.ts';
+import { sourceFacts } from '../../../infra/cli/this-machine.ts';
 import { commitOf } from '../../../infra/package/build-facts.ts';
 import { testFolder } from '../../support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 test('a command from a checkout says versions and commit', async () => {
-  const { versions, commit } = await sourceFacts(new URL('infra/cli/main.ts', `file://${ROOT}`).href);
+  const { versions, commit } = await sourceFacts(new URL('infra/cli/stowage.ts', `file://${ROOT}`).href);
   expect(versions).toMatchObject({
     '@stowage/store': expect.any(String),
     '@google-cloud/datastore': expect.any(String),

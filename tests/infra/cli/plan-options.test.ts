@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { command, commandLineOf } from '../../../infra/cli/options.ts';
+import { command, commandLineOf } from '../../../infra/cli/command-options.ts';
 import { baselineFrom, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { DEFAULT_PLAN, PLANS, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { sampleReport } from '../../lab/report/sample-report.ts';

@@ -7,7 +7,7 @@ import { STORE_COMMANDS } from '../../../infra/cli/store-commands.ts';
 import { AZURITE_ACCOUNT_KEY, startAzurite } from '../../../infra/emulators/azurite.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-export const STOWAGE = fileURLToPath(new URL('../../../infra/cli/main.ts', import.meta.url));
+export const STOWAGE = fileURLToPath(new URL('../../../infra/cli/stowage.ts', import.meta.url));
 const TIMEOUT_MS = 100_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

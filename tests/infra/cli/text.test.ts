@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { compareDeployed } from '../../../infra/cli/compare.ts';
-import { commandLineOf } from '../../../infra/cli/options.ts';
+import { commandLineOf } from '../../../infra/cli/command-options.ts';
 import { PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';
-import { readText } from '../../../infra/cli/text.ts';
+import { readText } from '../../../infra/cli/terminal-text.ts';
 import { testFolder } from '../../support/folder.ts';
 
 const { values } = commandLineOf({ name: 'test', about: '', options: PLAN_OPTIONS, examples: [] }, []);

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { AzureNamedKeyCredential, TableClient, type TransactionAction } from '@azure/data-tables';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';
+import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/entity-size.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
-import { profileOf, slowCloud, TIMERS } from '../../../infra/emulators/network.ts';
+import { profileOf, slowCloud, TIMERS } from '../../../infra/emulators/emulated-network.ts';
 
 let nowMs = 0;
 const front = await startStrictAzurite({

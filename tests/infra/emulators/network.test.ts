@@ -8,7 +8,7 @@ import { type Network as FrontNetwork, placeFront, type Sent } from '../../../in
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
 import { startEmbeddedDatastore } from '../../../infra/emulators/embedded.ts';
-import { profileOf, slowCloud } from '../../../infra/emulators/network.ts';
+import { profileOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { ScheduledRuntime } from '../../../shared/lab/kit/scheduled-runtime.ts';
 import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';

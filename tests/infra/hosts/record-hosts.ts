@@ -1,12 +1,12 @@
 // The packaged function `records` in both clouds' hosts, each on an emulator.
 import { inject } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite } from '../../../infra/emulators/azurite.ts';
-import { startAzureHost } from '../../../infra/hosts/azure.ts';
-import { startGcpHost } from '../../../infra/hosts/gcp.ts';
-import type { FunctionHost } from '../../../infra/hosts/host.ts';
+import { startAzureHost } from '../../../infra/hosts/azure-host.ts';
+import { startGcpHost } from '../../../infra/hosts/gcp-host.ts';
+import type { FunctionHost } from '../../../infra/hosts/local-host.ts';
 import { folderOf, type UnpackedFunction } from '../../../infra/package/package.ts';
-import { KEYS_ENV } from '../../functions/keys.ts';
-import type { Send } from '../../functions/suite/client.ts';
+import { KEYS_ENV } from '../../functions/test-keys.ts';
+import type { Send } from '../../functions/suite/http-client.ts';
 
 /** Requests to a host, with what the platform's gate asks for. */
 export function sendTo(host: FunctionHost, gate: Readonly<Record<string, string>> = {}): Send {

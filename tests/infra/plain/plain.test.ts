@@ -7,7 +7,7 @@ import { storeAt } from '../../../infra/cli/data/address.ts';
 import { plainAt } from '../../../infra/cli/data/plain-address.ts';
 import { encodedTable } from '../../../infra/cli/data/copy.ts';
 import { azureEntity } from '../../../infra/plain/azure-values.ts';
-import { datastorePlace } from '../../../infra/plain/datastore.ts';
+import { datastorePlace } from '../../../infra/plain/datastore-entities.ts';
 import { entityOf } from '../../../infra/plain/datastore-values.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { PROVIDER_SCHEMA } from '../../../infra/plugin/context/schema.ts';
+import { PROVIDER_SCHEMA } from '../../../infra/plugin/context/settings-schema.ts';
 import { backendOf, stateAdvice, writeBackend } from '../../../infra/plugin/stack/backend.ts';
 import { testFolder } from '../../support/folder.ts';
 

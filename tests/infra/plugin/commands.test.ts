@@ -4,9 +4,9 @@ import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { findEndpoints, info } from '../../../infra/plugin/commands/info.ts';
-import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
+import { changeKeys } from '../../../infra/plugin/commands/app-keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
-import type { Context } from '../../../infra/plugin/context/context.ts';
+import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
 

@@ -1,10 +1,10 @@
 // `serverless keys`: what callers have to send while keys are changed, and after a change that was
 // broken off at any of its steps.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { changeKeys, type KeysOptions } from '../../../infra/plugin/commands/keys.ts';
+import { changeKeys, type KeysOptions } from '../../../infra/plugin/commands/app-keys.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
-import type { Context } from '../../../infra/plugin/context/context.ts';
-import { Interrupted } from '../../../infra/plugin/context/tools.ts';
+import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
+import { Interrupted } from '../../../infra/plugin/context/cloud-tools.ts';
 import { countOf, keyOwner, nextKeys } from '../../../infra/plugin/stack/key-change.ts';
 import { failureOf, type Machine, startMachine } from './stand-ins/machine.ts';
 

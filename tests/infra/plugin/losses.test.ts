@@ -2,11 +2,11 @@
 // the real providers: what each plan takes away, and what the commands do about it.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../infra/package/bundle.ts';
-import { azure } from '../../../infra/plugin/clouds/azure.ts';
-import { gcp } from '../../../infra/plugin/clouds/gcp.ts';
+import { azure } from '../../../infra/plugin/clouds/azure-cloud.ts';
+import { gcp } from '../../../infra/plugin/clouds/gcp-cloud.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
-import type { Context } from '../../../infra/plugin/context/context.ts';
+import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import { lossesOf } from '../../../infra/plugin/stack/losses.ts';
 import { RECORDED } from './recorded/recorded.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';

@@ -1,7 +1,7 @@
 // Waiting for the clouds, on a clock of the test's own.
 import { expect, test, vi } from 'vitest';
-import type { Context } from '../../../infra/plugin/context/context.ts';
-import { Interrupted } from '../../../infra/plugin/context/tools.ts';
+import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
+import { Interrupted } from '../../../infra/plugin/context/cloud-tools.ts';
 import { patiently } from '../../../infra/plugin/stack/patience.ts';
 import { testClock } from './stand-ins/clock.ts';
 

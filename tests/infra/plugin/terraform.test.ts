@@ -6,8 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { azure } from '../../../infra/plugin/clouds/azure.ts';
-import { gcp } from '../../../infra/plugin/clouds/gcp.ts';
+import { azure } from '../../../infra/plugin/clouds/azure-cloud.ts';
+import { gcp } from '../../../infra/plugin/clouds/gcp-cloud.ts';
 import { writeBackend } from '../../../infra/plugin/stack/backend.ts';
 import { testFolder } from '../../support/folder.ts';
 

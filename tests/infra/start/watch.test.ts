@@ -1,7 +1,7 @@
 // `npm run dev` says why requests fail, and which process has ended.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSupervised } from '../../../infra/processes/supervised.ts';
-import { watch } from '../../../infra/start/watch.ts';
+import { watch } from '../../../infra/start/watch-sources.ts';
 
 test('prints the errors of a log alone, and says which process has ended', async () => {
   const lines = [{ severity: 'INFO' }, { severity: 'ERROR', code: 'internal' }, { message: '"severity":"ERROR"' }];

@@ -4,7 +4,7 @@
 import { type SampleRecord, unindexedIn } from '../../../shared/lab/work/sample-records.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
 import { sum } from '../../../shared/lab/kit/numbers.ts';
-import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/size.ts';
+import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/entity-size.ts';
 
 /** Bytes that an entity, and an index entry, takes beside its contents. */
 const DATASTORE_ROW_BYTES = 32;

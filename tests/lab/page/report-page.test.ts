@@ -1,7 +1,7 @@
 // A report as its page in Chromium. Skipped where there is no Chromium.
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pageText } from '../../../infra/package/page.ts';
+import { pageText } from '../../../infra/package/bundle-page.ts';
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
 import { type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';

@@ -11,7 +11,7 @@ import type { Life } from '../process.ts';
 import type { Recorder } from '../recorder.ts';
 import { keyName, TABLE } from '../scenario.ts';
 import type { EventStore } from './event-store.ts';
-import type { Input, MachineScenario } from './scenario.ts';
+import type { Input, MachineScenario } from './machine-scenario.ts';
 
 const CONFLICT = new StoreError('conflict', 'the record is there');
 /** Codes with which a call may fail. */

@@ -55,7 +55,7 @@ import type { Events } from '../events.ts';
 import type { Network } from '../network.ts';
 import type { Life } from '../process.ts';
 import { TABLE } from '../scenario.ts';
-import type { MachineScenario } from './scenario.ts';
+import type { MachineScenario } from './machine-scenario.ts';
 
 /** A request without an answer is given up after so long. */
 const REQUEST_MS = 10_000;

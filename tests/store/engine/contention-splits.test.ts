@@ -6,7 +6,7 @@ import type { Table } from '../../../shared/store/index.ts';
 import { normal } from '../../../shared/drivers/slow/slow-cloud.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
-import { faultsOf, leavesOf, storedKeys } from '../rules/structure.ts';
+import { faultsOf, leavesOf, storedKeys } from '../rules/tree-of.ts';
 import { isWriteOf, key, type Rule, text, World } from '../rules/world.ts';
 
 const RECORDS = 32;

@@ -1,6 +1,6 @@
 // A commit asks others to leave the container alone: they do, for little longer than that.
 import { expect, test } from 'vitest';
-import { commitRoot } from '../rules/structure.ts';
+import { commitRoot } from '../rules/tree-of.ts';
 import { opened } from '../rules/table-steps.ts';
 
 /** A table of one leaf. Its last commit asks for a freeze that the process has not seen. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Change } from '../../../shared/store/container/change.ts';
 import type { Engine } from '../../../shared/store/engine/engine.ts';
 import { rootId } from '../../../shared/store/format/entity-ids.ts';
-import { commitRoot } from '../rules/structure.ts';
+import { commitRoot } from '../rules/tree-of.ts';
 import { isWriteOf, World } from '../rules/world.ts';
 import { engineOn } from './engine-on.ts';
 

@@ -10,7 +10,7 @@ import { parsePage, recordsOf } from '../../../shared/store/format/page-body.ts'
 import { StoreError } from '../../../shared/store/index.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
-import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
+import { decodeValue, encodeValue } from '../../../shared/store/table/encode-value.ts';
 import { altered, Tally } from '../../support/altered.ts';
 import { goldenState } from '../golden/state.ts';
 import { resealed } from '../rules/world.ts';

@@ -25,7 +25,7 @@ import { type Page, parsePage, recordAt } from '../../../shared/store/format/pag
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../golden/state.ts';
 import { keysOf } from '../rules/table-steps.ts';
-import { leavesOf, storedIds, storedKeys, storedNode } from '../rules/structure.ts';
+import { leavesOf, storedIds, storedKeys, storedNode } from '../rules/tree-of.ts';
 import { resealed } from '../rules/world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
 import type { PartName } from '../../../shared/store/contract/driver.ts';

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { encodeHeader } from '../../../shared/store/format/header.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { entityVersion } from '../../support/ids.ts';
-import { leavesOf, storedRoot } from '../rules/structure.ts';
+import { leavesOf, storedRoot } from '../rules/tree-of.ts';
 import { opened } from '../rules/table-steps.ts';
 import { World } from '../rules/world.ts';
 

@@ -6,7 +6,7 @@ import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
 import { engineOn } from '../engine/engine-on.ts';
-import { leavesOf } from '../rules/structure.ts';
+import { leavesOf } from '../rules/tree-of.ts';
 import { opened, twoProcesses } from '../rules/table-steps.ts';
 import { key, text, World } from '../rules/world.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';

@@ -1,7 +1,7 @@
 // Batches of one group: all of it or nothing, whatever the provider and other writers do.
 import { describe, expect, test } from 'vitest';
 import type { BatchItem, Table } from '../../../shared/store/index.ts';
-import { leavesOf, storedKeys } from './structure.ts';
+import { leavesOf, storedKeys } from './tree-of.ts';
 import { isWriteOf, type Process, text, World } from './world.ts';
 
 let world: World;

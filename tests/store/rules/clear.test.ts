@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { layersOf } from '../../../shared/store/container/layers.ts';
 import type { StoreError, Table } from '../../../shared/store/index.ts';
-import { leavesOf, storedKeys } from './structure.ts';
+import { leavesOf, storedKeys } from './tree-of.ts';
 import { items, keys, open } from './table-steps.ts';
 import { isWriteOf, key, type Process, TINY, World } from './world.ts';
 

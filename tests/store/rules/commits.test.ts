@@ -9,7 +9,7 @@ import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { commitIdAt, type Header } from '../../../shared/store/format/header.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
+import { faultsOf, leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './tree-of.ts';
 import { put } from '../container/changes.ts';
 import { snapshotWith } from '../container/nodes.ts';
 import { fill, items, opened, twoProcesses as bothOpen } from './table-steps.ts';

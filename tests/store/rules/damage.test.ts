@@ -13,7 +13,7 @@ import {
   StoreError,
   type Table,
 } from '../../../shared/store/index.ts';
-import { leavesOf, storedRoot } from './structure.ts';
+import { leavesOf, storedRoot } from './tree-of.ts';
 import { begun, keys as keysUpTo } from './table-steps.ts';
 import { change, damage, flipped, text, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Part, Write } from '../../../shared/store/contract/driver.ts';
 import { slotOfPart } from '../../../shared/store/format/entity-ids.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { faultsOf, storedNode } from './structure.ts';
+import { faultsOf, storedNode } from './tree-of.ts';
 import { begun, keysBy, opened } from './table-steps.ts';
 import { isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
 import type { VacuumReport } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, storedNode, storedRoot } from './structure.ts';
+import { faultsOf, leavesOf, storedNode, storedRoot } from './tree-of.ts';
 import { begun, items, keys, opened, retireOne } from './table-steps.ts';
 import { damage, isWriteOf, key, text, World } from './world.ts';
 import { partName } from '../../support/ids.ts';

@@ -7,7 +7,7 @@ import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { HEADER_PART } from '../../../shared/store/format/entity-ids.ts';
 import type { StoreError, Table } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, orphansOf, statesOf, storedNode, storedRoot } from './structure.ts';
+import { faultsOf, leavesOf, orphansOf, statesOf, storedNode, storedRoot } from './tree-of.ts';
 import {
   begun,
   diesAtRetirement,

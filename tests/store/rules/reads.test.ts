@@ -4,7 +4,7 @@ import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts
 import { encodeHeader } from '../../../shared/store/format/header.ts';
 import type { Scan, Table } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
-import { leavesOf, storedKeys, storedRoot } from './structure.ts';
+import { leavesOf, storedKeys, storedRoot } from './tree-of.ts';
 import { fill, keys, keysBy, keysOf, newcomer, open, twoProcesses } from './table-steps.ts';
 import { change, damage, flipped, isReadOf, isWholeRead, isWriteOf, key, resealed, text, World } from './world.ts';
 import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';

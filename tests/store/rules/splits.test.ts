@@ -7,7 +7,7 @@ import { HEADER_BYTES_MAX } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './structure.ts';
+import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './tree-of.ts';
 import { begun, fill, keys, open, opened, twoProcesses } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import type { Order, Scan, ScanOptions, StoreOptions, Table, TableOptions } from '../../../shared/store/index.ts';
-import { leavesOf, statesOf } from './structure.ts';
+import { leavesOf, statesOf } from './tree-of.ts';
 import { key, type Process, text, World } from './world.ts';
 
 export async function open<V = string>(world: World, process: Process, order: Order = 'key'): Promise<Table<V>> {

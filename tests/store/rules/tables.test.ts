@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, storedIds, storedRoot } from './structure.ts';
+import { faultsOf, leavesOf, storedIds, storedRoot } from './tree-of.ts';
 import { begun, fill, open, opened } from './table-steps.ts';
 import { isReadOf, isRemovalOf, isWriteOf, key, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';

@@ -6,7 +6,7 @@ import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { COMMIT_PART } from '../../../shared/store/format/entity-ids.ts';
 import type { StoreOptions } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './structure.ts';
+import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './tree-of.ts';
 import { begun, fill, keysBy, open } from './table-steps.ts';
 import { change, isReadOf, isRemovalOf, isWholeRead, isWriteOf, key, text, World } from './world.ts';
 import { entityId } from '../../support/ids.ts';

@@ -1,7 +1,7 @@
 // The bytes of FORMAT.md, "Values in MessagePack", whatever msgpackr's next release writes.
 import { unpack } from 'msgpackr';
 import { expect, test } from 'vitest';
-import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
+import { decodeValue, encodeValue } from '../../../shared/store/table/encode-value.ts';
 
 const RECORD = { table: 't', key: 'k' };
 

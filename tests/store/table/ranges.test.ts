@@ -1,7 +1,7 @@
 // Keys, counts, clears and scans in reverse, beside an array of the same keys.
 import { describe, expect, test } from 'vitest';
 import type { RangeOptions, Table } from '../../../shared/store/index.ts';
-import { leavesOf } from '../rules/structure.ts';
+import { leavesOf } from '../rules/tree-of.ts';
 import { items, keys } from '../rules/table-steps.ts';
 import { key, text, World } from '../rules/world.ts';
 

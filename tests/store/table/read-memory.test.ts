@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { beforeAll, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type EntityId, openStore, type Table } from '../../../shared/store/index.ts';
-import { leavesOf } from '../rules/structure.ts';
+import { leavesOf } from '../rules/tree-of.ts';
 import { items } from '../rules/table-steps.ts';
 import { key, World } from '../rules/world.ts';
 

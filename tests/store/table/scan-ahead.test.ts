@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
-import { leavesOf, storedRoot } from '../rules/structure.ts';
+import { leavesOf, storedRoot } from '../rules/tree-of.ts';
 import { keys, keysBy } from '../rules/table-steps.ts';
 import { key, type Process, text, World } from '../rules/world.ts';
 

@@ -1,7 +1,7 @@
 // A scan of what memory has asks for last commits alone; what it expands counts in the cache.
 import { expect, test } from 'vitest';
 import type { Table } from '../../../shared/store/index.ts';
-import { leavesOf } from '../rules/structure.ts';
+import { leavesOf } from '../rules/tree-of.ts';
 import { items } from '../rules/table-steps.ts';
 import { key, type Process, World } from '../rules/world.ts';
 

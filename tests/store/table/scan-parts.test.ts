@@ -1,7 +1,7 @@
 // A scan with a limit reads the pages that it needs, and the rest of a leaf once it goes on there.
 import { beforeEach, expect, test } from 'vitest';
 import type { ScanOptions, Table } from '../../../shared/store/index.ts';
-import { leavesOf } from '../rules/structure.ts';
+import { leavesOf } from '../rules/tree-of.ts';
 import { items, keys } from '../rules/table-steps.ts';
 import { key, type Process, World } from '../rules/world.ts';
 

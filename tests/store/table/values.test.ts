@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type CodecName, openStore, StoreError } from '../../../shared/store/index.ts';
 import { VALUE_DEPTH_MAX } from '../../../shared/store/table/check-value.ts';
-import { decodeValue, encodeValue } from '../../../shared/store/table/values.ts';
+import { decodeValue, encodeValue } from '../../../shared/store/table/encode-value.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
 type Codec = 'msgpack' | 'json';
@@ -315,7 +315,7 @@ test('without the native part of msgpackr a byte order mark is kept too', () => 
     const read = decodeValue('msgpack', { tag, bytes: Buffer.from(bytes) }, { table: 't', key: 'k' });
     console.log(isNativeAccelerationEnabled, read[text] === text);`;
   const env = { ...process.env, MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' };
-  const codec = new URL('../../../shared/store/table/values.ts', import.meta.url).href;
+  const codec = new URL('../../../shared/store/table/encode-value.ts', import.meta.url).href;
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script, codec], { env, encoding: 'utf8' });
   expect(said.trim()).toBe('false true');
 });

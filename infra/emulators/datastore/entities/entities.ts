@@ -1,10 +1,10 @@
 // Entities: checked as they come in, kept encoded, taken apart only for a patch, a mask or a query.
 import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
 import { decoder, encoder, type Entity } from '../wire/protocol.ts';
-import { invalid } from '../wire/status.ts';
-import type { Database, KeyRef } from './keys.ts';
+import { invalid } from '../wire/rpc-status.ts';
+import type { Database, KeyRef } from './entity-keys.ts';
 import { type Mask, masked } from './mask.ts';
-import { checkedProperty, type Properties } from './values.ts';
+import { checkedProperty, type Properties } from './entity-values.ts';
 
 export interface CheckedProperties {
   /** As they are stored. */

@@ -1,8 +1,8 @@
 // Property masks: which properties a read shows, or a write touches.
 import type { PropertyMask } from '../wire/protocol.ts';
-import { inside, invalid } from '../wire/status.ts';
-import { checkPath, KEY } from './keys.ts';
-import type { Properties } from './values.ts';
+import { inside, invalid } from '../wire/rpc-status.ts';
+import { checkPath, KEY } from './entity-keys.ts';
+import type { Properties } from './entity-values.ts';
 
 /** Names of properties. */
 export type Mask = ReadonlySet<string>;

@@ -1,6 +1,6 @@
 // A storage kept in a file: a call's writes are in it before the call is answered.
 import { type Change, openJournal } from './journal.ts';
-import { keyName, type KeyRef } from '../entities/keys.ts';
+import { keyName, type KeyRef } from '../entities/entity-keys.ts';
 import { createStorage, type Dump, type Storage } from './storage.ts';
 
 export type KeptStorage = ReturnType<typeof createKeptStorage>;

@@ -1,5 +1,5 @@
 // All entities in memory, by partition, kind and key. Older states live for open transactions.
-import type { KeyRef } from '../entities/keys.ts';
+import type { KeyRef } from '../entities/entity-keys.ts';
 
 /** One state of one key. Never changed, except that `older` is cut off. */
 export interface Stored {

@@ -1,7 +1,7 @@
 // google.datastore.v1 as published, but what is stored stays bytes: the wire is the same.
 import protos from '@google-cloud/datastore-api/build/protos/protos.json' with { type: 'json' };
 import protobuf from 'protobufjs/light.js';
-import { invalid, StatusError, unsupported } from './status.ts';
+import { invalid, StatusError, unsupported } from './rpc-status.ts';
 
 interface Timestamp {
   readonly seconds: protobuf.Long | number;

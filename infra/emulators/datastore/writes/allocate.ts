@@ -1,9 +1,9 @@
 // Ids that the emulator chooses: numbers of versions, none of which is given out twice.
-import { type Database, isIncomplete, type KeyRef, parseKey, withId } from '../entities/keys.ts';
+import { type Database, isIncomplete, type KeyRef, parseKey, withId } from '../entities/entity-keys.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Services } from '../storage/transactions.ts';
+import type { Services } from '../storage/open-transactions.ts';
 import { type AllocateIdsRequest, encoder } from '../wire/protocol.ts';
-import { inside, invalid } from '../wire/status.ts';
+import { inside, invalid } from '../wire/rpc-status.ts';
 
 const encodeResponse = encoder('AllocateIdsResponse');
 

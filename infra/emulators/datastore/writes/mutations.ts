@@ -7,12 +7,12 @@ import {
   propertiesOf,
   sameProperties,
 } from '../entities/entities.ts';
-import { type Database, describeKey, isIncomplete, type KeyRef, parseKey } from '../entities/keys.ts';
+import { type Database, describeKey, isIncomplete, type KeyRef, parseKey } from '../entities/entity-keys.ts';
 import { type Mask, maskOf, merged } from '../entities/mask.ts';
-import type { Properties } from '../entities/values.ts';
+import type { Properties } from '../entities/entity-values.ts';
 import type { Storage, Stored } from '../storage/storage.ts';
 import { enumValue, type Mutation, timestampOf } from '../wire/protocol.ts';
-import { inside, invalid, status, StatusError, unsupported } from '../wire/status.ts';
+import { inside, invalid, status, StatusError, unsupported } from '../wire/rpc-status.ts';
 import { allocate } from './allocate.ts';
 
 export type Operation = 'insert' | 'update' | 'upsert' | 'delete';

@@ -4,7 +4,7 @@ import { DeadlineError, NotSentError } from '../../common/outcomes.ts';
 import { driverClosed } from '../../common/under-way.ts';
 import { Call, type Request } from './call.ts';
 import { Session } from './session.ts';
-import { CODE, StatusError } from './status.ts';
+import { CODE, StatusError } from './grpc-status.ts';
 import { type Auth, Tokens } from './tokens.ts';
 
 /** A further connection opens when all are full; then calls wait, each to its own deadline. */

@@ -1,5 +1,5 @@
 // A reply as it arrives (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
-import { CODE, statusIn, statusOfHttp, statusOfReset, StatusError } from './status.ts';
+import { CODE, statusIn, statusOfHttp, statusOfReset, StatusError } from './grpc-status.ts';
 
 /** Nothing bounds a lookup's reply; a request has at most 10 MiB. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;

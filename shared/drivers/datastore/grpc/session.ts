@@ -4,7 +4,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import { socketHost } from '../../common/factory.ts';
 import type { Call, StreamListener } from './call.ts';
-import { CODE, StatusError } from './status.ts';
+import { CODE, StatusError } from './grpc-status.ts';
 
 /** Streams at a time, unless the service allows fewer. */
 const STREAMS_MAX = 100;

@@ -1,6 +1,6 @@
 // The embedded server alone: its faults, its clock, its cuts of large answers, its end.
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { checkedProperty } from '../../../../infra/emulators/datastore/entities/values.ts';
+import { checkedProperty } from '../../../../infra/emulators/datastore/entities/entity-values.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
 import { expectCode } from './declare.ts';
 import {

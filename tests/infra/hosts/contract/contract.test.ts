@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { packageAndUnpack } from '../../../../infra/package/package.ts';
-import { KEYS } from '../../../functions/keys.ts';
+import { KEYS } from '../../../functions/test-keys.ts';
 import { fileFolder } from '../../../support/folder.ts';
 import { startRecordHosts } from '../record-hosts.ts';
 

@@ -1,5 +1,5 @@
 // Settings as serverless.yml has them by default, for commands that run without the framework.
-import type { ProviderSettings } from '../../../../infra/plugin/context/schema.ts';
+import type { ProviderSettings } from '../../../../infra/plugin/context/settings-schema.ts';
 import type { FunctionSettings } from '../../../../infra/plugin/context/settings.ts';
 
 const LIMITS = {

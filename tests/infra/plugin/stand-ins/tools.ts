@@ -2,8 +2,8 @@
 // Terraform says what the real one said with the real providers (../recorded).
 import { readFile } from 'node:fs/promises';
 import { type Cloud, CLOUDS } from '../../../../infra/package/bundle.ts';
-import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure.ts';
-import type { Ended, RunOptions } from '../../../../infra/plugin/context/tools.ts';
+import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure-cloud.ts';
+import type { Ended, RunOptions } from '../../../../infra/plugin/context/cloud-tools.ts';
 import { RECORDED } from '../recorded/recorded.ts';
 
 export interface Answer {

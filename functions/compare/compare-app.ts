@@ -1,0 +1,162 @@
+// The function `compare`. Its page is open; all else needs a key of the role `compare`.
+import { once } from 'node:events';
+import * as z from 'zod/mini';
+import {
+  type CellRequest,
+  cellRequestSchema,
+  type CellResult,
+  type DatasetRequest,
+  datasetRequestSchema,
+  datasetSchema,
+} from '../../shared/lab/load/cell.ts';
+import type { Place } from '../../shared/lab/load/instance-place.ts';
+import { CellError } from '../../shared/lab/load/run-cell.ts';
+import { type App, createApp, type FrameOptions } from '../http/http-app.ts';
+import { openToPages } from '../http/cors.ts';
+import { codecOf, negotiated, parseJson } from '../http/content.ts';
+import { Problem } from '../http/problem.ts';
+import { type Call, replyJson, type RouteTable } from '../http/route.ts';
+import { parsed } from '../http/validate.ts';
+import type { Examine } from './doctor.ts';
+import { type LivePage, pageServer } from './live-page.ts';
+
+export interface CompareAppOptions extends FrameOptions {
+  readonly place: () => Promise<Place>;
+  readonly runCell: (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
+  readonly prepareDataset: (request: DatasetRequest, signal: AbortSignal) => Promise<void>;
+  /** Removes what cells of the dataset made; no error where there is nothing. */
+  readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
+  readonly examine: Examine;
+  readonly page: LivePage;
+}
+
+const doctorRequestSchema = z.strictObject({ transport: z.enum(['own', 'sdk']) });
+
+const datasetPathSchema = z.object({ dataset: datasetSchema });
+
+const CELL_BODY_BYTES_MAX = 16_384;
+
+export function createCompareApp(options: CompareAppOptions): App {
+  const page = pageServer(options.page);
+  const running = new RunningCells();
+  const role = 'compare';
+  const routes: RouteTable = {
+    'GET /v1/compare': {
+      role: undefined,
+      summary: "The comparison's page, which runs one from a browser's tab; a link's fragment fills in its form.",
+      handle: async ({ request }) => {
+        negotiated(request, ['text/html']);
+        return page(request);
+      },
+    },
+    'GET /v1/compare/place': {
+      role,
+      summary: 'Where this instance runs, and from what it was built.',
+      handle: async () => replyJson(await options.place()),
+    },
+    'POST /v1/compare/cells': {
+      role,
+      summary: 'Runs one cell of a comparison next to its store.',
+      body: bodyOf(cellRequestSchema),
+      handle: (call) => postCell(options, running, call),
+    },
+    'POST /v1/compare/datasets': {
+      role,
+      summary: 'Loads a dataset.',
+      body: bodyOf(datasetRequestSchema),
+      handle: (call) => postDataset(options, running, call),
+    },
+    'DELETE /v1/compare/datasets/:dataset': {
+      role,
+      summary: 'Removes a dataset when its cells have ended.',
+      handle: (call) => deleteDataset(options, running, call),
+    },
+    'POST /v1/compare/doctor': {
+      role,
+      summary: "Tries the driver contract's promises over a transport: how many, and which are broken.",
+      body: bodyOf(doctorRequestSchema),
+      handle: (call) => postDoctor(options, call),
+    },
+  };
+  // Each cloud's page calls the other cloud's function.
+  return openToPages(createApp(routes, options), ['*']);
+}
+
+function bodyOf(schema: z.core.$ZodType) {
+  return { bytesMax: CELL_BODY_BYTES_MAX, content: { 'application/json': schema } };
+}
+
+/** Cells and loads under way: one whose caller has gone may still write for a moment. */
+class RunningCells {
+  readonly #ends = new Map<string, Set<Promise<unknown>>>();
+
+  /** Counts the cell as running until it ends, and settles as it does. */
+  async during<T>(dataset: string, cell: Promise<T>): Promise<T> {
+    const ends = this.#ends.get(dataset) ?? new Set();
+    this.#ends.set(dataset, ends.add(cell));
+    try {
+      return await cell;
+    } finally {
+      ends.delete(cell);
+      if (ends.size === 0) this.#ends.delete(dataset);
+    }
+  }
+
+  /** Resolves when the dataset's cells have ended, or failed. Rejects with the signal's reason. */
+  async ended(dataset: string, signal: AbortSignal): Promise<void> {
+    const cells = this.#ends.get(dataset) ?? new Set<Promise<unknown>>();
+    signal.throwIfAborted();
+    await Promise.race([Promise.allSettled(cells), once(signal, 'abort')]);
+    signal.throwIfAborted();
+  }
+}
+
+async function postCell({ runCell }: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
+  const cell = await jsonOf(call, cellRequestSchema);
+  try {
+    return replyJson(await running.during(cell.dataset, runCell(cell, call.bounds.signal)));
+  } catch (error) {
+    if (error instanceof CellError) throw new Problem('unavailable', error.message, { cause: error });
+    throw abortedOr(error, call, 'the deadline, or the caller, ended the cell before its time');
+  }
+}
+
+async function postDataset(options: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
+  const request = await jsonOf(call, datasetRequestSchema);
+  try {
+    await running.during(request.dataset, options.prepareDataset(request, call.bounds.signal));
+  } catch (error) {
+    throw abortedOr(error, call, 'the deadline, or the caller, ended the load before its time');
+  }
+  return new Response(null, { status: 204 });
+}
+
+async function postDoctor({ examine }: CompareAppOptions, call: Call): Promise<Response> {
+  const { transport } = await jsonOf(call, doctorRequestSchema);
+  try {
+    return replyJson(await examine(transport, call.bounds.signal));
+  } catch (error) {
+    throw abortedOr(error, call, 'the deadline, or the caller, ended the examination before its time');
+  }
+}
+
+async function jsonOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema): Promise<z.output<Schema>> {
+  codecOf(call.request.headers.get('Content-Type'), ['json']);
+  return parsed(schema, parseJson(await call.body()));
+}
+
+function abortedOr(error: unknown, { bounds }: Call, detail: string): unknown {
+  return bounds.signal.aborted ? new Problem('aborted', detail, { cause: error }) : error;
+}
+
+async function deleteDataset(options: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
+  const { signal } = call.bounds;
+  const { dataset } = parsed(datasetPathSchema, { dataset: call.param('dataset') });
+  try {
+    await running.ended(dataset, signal);
+    await options.removeDataset(dataset, signal);
+  } catch (error) {
+    throw abortedOr(error, call, 'the dataset was not removed before the deadline');
+  }
+  return new Response(null, { status: 204 });
+}

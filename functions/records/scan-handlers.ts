@@ -1,0 +1,112 @@
+// Records as a JSON page or as a stream of lines.
+import * as z from 'zod/mini';
+import type { ScanOptions } from '../../shared/store/index.ts';
+import { MEDIA_TYPE_OF, negotiated } from '../http/content.ts';
+import type { MemoryShare } from '../http/body-memory.ts';
+import { rawPath, rawQuery } from '../http/paths.ts';
+import { Problem } from '../http/problem.ts';
+import { type Call, reply, replyJson } from '../http/route.ts';
+import { parsed } from '../http/validate.ts';
+import { begun, NDJSON, type Reading, streamed } from './ndjson.ts';
+import { recordText } from './record-text.ts';
+import type { Tables } from './table-handlers.ts';
+
+const PAGE_RECORDS_DEFAULT = 100;
+const PAGE_RECORDS_MAX = 1_000;
+/** The page's last record may go beyond by 3 MiB of JSON text. Hosts pass 32 MB. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** A stream holds a chunk, whose last record has 3 MiB at most, and the first record until then. */
+const STREAM_BYTES = 4 * 1024 * 1024;
+
+const text = z.exactOptional(z.string());
+const RANGE = { prefix: text, from: text, after: text, to: text, through: text };
+const isTrue = z.pipe(
+  z.transform((given: unknown) => (given === 'true' || given === 'false' ? given === 'true' : given)),
+  z.boolean('expected true or false'),
+);
+
+export const COUNT_QUERY = z.strictObject(RANGE);
+
+/** Without bounds `confirm` is the table's name. */
+export const CLEAR_QUERY = z.strictObject({ ...RANGE, confirm: text });
+
+/** A page has 1,000 records at most, a stream all. */
+export const SCAN_QUERY = z.strictObject({
+  ...RANGE,
+  reverse: z.exactOptional(isTrue),
+  limit: z.exactOptional(
+    z.pipe(z.transform(wholeNumber), z.int().check(z.minimum(1), z.maximum(Number.MAX_SAFE_INTEGER))),
+  ),
+  cursor: text,
+});
+
+/** Digits alone: Number() would take an empty text, spaces and 0x. */
+function wholeNumber(given: unknown): unknown {
+  return typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given;
+}
+
+export async function countRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
+  const range = parsed(COUNT_QUERY, query);
+  const count = await tables.use(param('table'), bounds, (table) => table.count({ ...bounds, ...range }));
+  return replyJson({ count });
+}
+
+/** What the deadline leaves is deleted by the same request again. */
+export async function clearRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
+  const { confirm, ...range } = parsed(CLEAR_QUERY, query);
+  const name = param('table');
+  if (Object.keys(range).length === 0 && confirm !== name)
+    throw new Problem(
+      'invalid',
+      'without a prefix or other bounds this deletes all records: add ?confirm= and the name of the table',
+    );
+  const deleted = await tables.use(name, bounds, (table) => table.clear({ ...bounds, ...range }));
+  return replyJson({ deleted });
+}
+
+export async function scanRecords(tables: Tables, call: Call): Promise<Response> {
+  const { request, bounds } = call;
+  const { limit: given, ...range } = parsed(SCAN_QUERY, call.query);
+  const contentType = negotiated(request, [MEDIA_TYPE_OF.json, NDJSON]);
+  const isStream = contentType === NDJSON;
+  const limit = isStream ? given : pageLimit(given);
+  if (isStream) call.memory.take(STREAM_BYTES);
+  const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
+  // Fetches the first record before the answer begins: early errors get their own status.
+  const reading = await tables.use(call.param('table'), bounds, (table) => begun(table.scan(options), recordText));
+  if (isStream) return streamed(reading, call);
+  const text = await pageText(reading, call.memory);
+  return reply(contentType, text, linkOf(request, reading.cursor()));
+}
+
+function pageLimit(given = PAGE_RECORDS_DEFAULT): number {
+  if (given <= PAGE_RECORDS_MAX) return given;
+  throw new Problem('invalid', `limit: a page has at most ${PAGE_RECORDS_MAX} records; Accept: ${NDJSON} gives all`);
+}
+
+/** The next page, for a caller that goes on as it began (RFC 8288). */
+function linkOf(request: Request, cursor: string | undefined): Record<string, string> {
+  if (cursor === undefined) return {};
+  const kept = rawQuery(request.url)
+    .split('&')
+    .filter((pair) => pair !== '' && !/^cursor(?:=|$)/.test(pair));
+  return { Link: `<${rawPath(request.url)}?${[...kept, `cursor=${cursor}`].join('&')}>; rel="next"` };
+}
+
+async function pageText(reading: Reading, memory: MemoryShare): Promise<string> {
+  const records: string[] = [];
+  let size = 0;
+  try {
+    while (size < PAGE_BYTES) {
+      const record = await reading.next();
+      if (record === undefined) break;
+      memory.take(record.length);
+      records.push(record);
+      size += record.length;
+    }
+  } finally {
+    await reading.stop();
+  }
+  const cursor = reading.cursor();
+  return `{"records":[${records.join(',')}]${cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`}}`;
+}

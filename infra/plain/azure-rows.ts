@@ -1,0 +1,120 @@
+// A table of Azure by Microsoft's client. A listing is read as text: the client turns 1.0 into 1.
+import type { TableClient, TableEntity, TransactionAction } from '@azure/data-tables';
+import { azureEntity, type AzureJson, Double, parsePage, takenProperties } from './azure-values.ts';
+import { keyTemplate } from './key-template.ts';
+import { PlainError, type PlainOptions, type PlainPage, type PlainPlace, type PlainRecord } from './plain-place.ts';
+import { ofRecord, valueOf } from './side.ts';
+import { withTries } from './tries.ts';
+
+const PAGE_ENTITIES = 1_000;
+/** As many as a transaction takes, of one partition, and fewer bytes than its 4 MiB. */
+const TRANSACTION_ENTITIES = 100;
+const TRANSACTION_BYTES = 2 * 1024 * 1024;
+/** Requests of one `put` that are under way at once. */
+const SIDE_BY_SIDE = 8;
+
+const KEY_DEFAULT = '{PartitionKey}/{RowKey}';
+
+/** Needs a client of its own, whose replies it looks into. */
+export function azurePlace(client: TableClient, options: PlainOptions): PlainPlace {
+  let lastListing = '';
+  client.pipeline.addPolicy({
+    name: 'stowageListings',
+    async sendRequest(request, next) {
+      const reply = await next(request);
+      if (request.method === 'GET') lastListing = reply.bodyAsText ?? '';
+      return reply;
+    },
+  });
+  const keyOf = keyTemplate(options.key ?? KEY_DEFAULT);
+
+  const recordOf = (entity: AzureJson): PlainRecord => {
+    const own = [String(entity['PartitionKey']), String(entity['RowKey'])];
+    try {
+      const key = keyOf((name) => partOf(entity, name));
+      const [partitionKey, rowKey] = ownKeyIn(key) ?? [];
+      const tellsItself = partitionKey === own[0] && rowKey === own[1];
+      return { key, value: valueOf(takenProperties(entity), tellsItself ? undefined : own) };
+    } catch (error) {
+      if (!(error instanceof PlainError)) throw error;
+      throw new PlainError(`the entity ${own.join('/')}: ${error.message}`, { cause: error });
+    }
+  };
+
+  async function* pages(cursor: string | undefined, signal: AbortSignal): AsyncGenerator<PlainPage, void> {
+    const queryOptions = options.where === undefined ? {} : { queryOptions: { filter: options.where } };
+    for (let continuationToken = cursor; ;) {
+      const from = { maxPageSize: PAGE_ENTITIES, ...(continuationToken !== undefined && { continuationToken }) };
+      const list = () => client.listEntities({ ...queryOptions, abortSignal: signal }).byPage(from);
+      const { value, done } = await withTries(() => list().next(), signal, isTransient);
+      if (done === true) return;
+      continuationToken = value.continuationToken;
+      yield { records: parsePage(lastListing).map(recordOf), cursor: continuationToken };
+      if (continuationToken === undefined) return;
+    }
+  }
+
+  const put = async (records: readonly PlainRecord[], signal: AbortSignal): Promise<void> => {
+    const entities = records.map((record) => ofRecord(record, () => entityFor(record)));
+    const transactions = transactionsOf(entities);
+    const write = async (): Promise<void> => {
+      for (let next = transactions.pop(); next !== undefined; next = transactions.pop()) {
+        const some = next;
+        await withTries(() => client.submitTransaction(some, { abortSignal: signal }), signal, isTransient);
+      }
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, write));
+  };
+
+  return { pages, put, close: () => Promise.resolve() };
+}
+
+function partOf(entity: AzureJson, name: string): unknown {
+  const part = entity[name];
+  if (entity[`${name}@odata.type`] === 'Edm.Int64') return BigInt(String(part));
+  return part instanceof Double ? undefined : part;
+}
+
+/** The partition and row of a record whose key names both; undefined if it names no two. */
+function ownKeyIn(key: string): readonly [string, string] | undefined {
+  const [partitionKey = '', rowKey = '', ...more] = key.split('/');
+  return more.length === 0 ? [partitionKey, rowKey] : undefined;
+}
+
+function entityFor({ key, value }: PlainRecord): TableEntity {
+  const noted = (value as { readonly $plain?: { readonly key?: readonly unknown[] } }).$plain?.key;
+  const own = noted ?? ownKeyIn(key);
+  if (own?.length !== 2)
+    throw new PlainError('its key holds more than one "/": Azure Tables takes PARTITION/ROW, and neither may hold one');
+  return azureEntity(value, String(own[0]), String(own[1]));
+}
+
+function transactionsOf(entities: readonly TableEntity[]): TransactionAction[][] {
+  const open = new Map<string, { actions: TransactionAction[]; bytes: number }>();
+  const all: TransactionAction[][] = [];
+  for (const entity of entities) {
+    const bytes = sizeOf(entity);
+    let one = open.get(entity.partitionKey);
+    if (one === undefined || one.actions.length === TRANSACTION_ENTITIES || one.bytes + bytes > TRANSACTION_BYTES) {
+      one = { actions: [], bytes: 0 };
+      open.set(entity.partitionKey, one);
+      all.push(one.actions);
+    }
+    one.actions.push(['upsert', entity, 'Replace']);
+    one.bytes += bytes;
+  }
+  return all;
+}
+
+/** About as many bytes as the entity takes in a request, binary ones in base64. */
+function sizeOf(entity: TableEntity): number {
+  return Object.entries(entity).reduce((sum, [name, value]) => {
+    const bytes = value instanceof Uint8Array ? (value.length * 4) / 3 : Buffer.byteLength(String(value));
+    return sum + 64 + 2 * name.length + bytes;
+  }, 256);
+}
+
+function isTransient(error: unknown): boolean {
+  const { statusCode, code } = error as { readonly statusCode?: number; readonly code?: string };
+  return statusCode === undefined ? code === 'REQUEST_SEND_ERROR' : [408, 429, 500, 502, 503, 504].includes(statusCode);
+}

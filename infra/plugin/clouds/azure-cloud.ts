@@ -1,0 +1,236 @@
+// Azure: az finds variables and uploads code, as Terraform's provider cannot on Flex Consumption.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as z from 'zod';
+import { type AzureEndpoint, placeOf } from '../../cli/endpoints.ts';
+import { DeployError, type Settings } from '../context/settings.ts';
+import { firstOnPath, lastLines, outputOf, type Run } from '../context/cloud-tools.ts';
+import { idOf, refreshReferences, settleApps } from './function-apps.ts';
+import { type Account, asked, type CloudSide, commonVariables, isServing, type Missing } from './cloud.ts';
+
+const OUTPUTS = z.object({
+  functions: z.record(z.string(), z.object({ app: z.string(), url: z.string().nullable() })),
+  resource_group: z.string(),
+  keys: z.record(z.string(), z.object({ vault: z.string(), secret: z.string() })),
+});
+
+/** The subscription must be registered for these. */
+export const RESOURCE_PROVIDERS = [
+  'Microsoft.AlertsManagement',
+  'Microsoft.App',
+  'Microsoft.Authorization',
+  'Microsoft.Consumption',
+  'Microsoft.Insights',
+  'Microsoft.KeyVault',
+  'Microsoft.OperationalInsights',
+  'Microsoft.Storage',
+  'Microsoft.Web',
+] as const;
+
+/** As runtime_version in infra/azure/functions.tf. */
+const NODE = '24';
+/** az is a process of 80 MB for each question. */
+const ASKED_AT_ONCE = 4;
+
+const CONVERSION = 'https://learn.microsoft.com/azure/storage/common/redundancy-migration';
+const UPLOAD = ['functionapp', 'deployment', 'source', 'config-zip'];
+/** The platform answers an upload only when it has installed the package. */
+const UPLOAD_TIMEOUT_MS = 15 * 60_000;
+
+export const azure: CloudSide = {
+  cloud: 'azure',
+
+  holdings: {
+    data: ['azurerm_storage_account.data', 'azurerm_resource_group.data'],
+    functionType: 'azurerm_function_app_flex_consumption',
+    settings: {
+      location: 'provider.azure.region',
+      account_replication_type: 'provider.azure.replication',
+    },
+    advice: ({ reasons }) =>
+      reasons.some(({ attribute }) => attribute === 'account_replication_type')
+        ? `Zones come and go by Azure's own conversion, in place: ${CONVERSION}. Once it is done, deploy with the new setting.`
+        : 'An account stays where it was made. Deploy another stage there, and copy the records.',
+  },
+
+  placeVariable: 'AZURE_SUBSCRIPTION_ID',
+
+  originOf: ({ type, values: { id, name } }) => ({
+    place: /^\/subscriptions\/([^/]+)/.exec(String(id))?.[1],
+    name: type === 'azurerm_resource_group' ? String(name).replace(/-data$/, '') : undefined,
+  }),
+
+  async check(run, settings, missing) {
+    if ((await firstOnPath('az')) === undefined) {
+      missing.push({
+        what: 'az, the Azure CLI',
+        fix: 'see https://learn.microsoft.com/cli/azure/install-azure-cli, then: az login',
+      });
+      return { place: settings.azure.subscription, who: '' };
+    }
+    const wanted = settings.azure.subscription === '' ? [] : ['--subscription', settings.azure.subscription];
+    const shown = await queried(run, ['account', 'show', ...wanted], '[id, user.name]');
+    const [subscription, who] = (shown ?? '').split(/\s+/);
+    if (subscription === undefined || subscription === '') {
+      const isIn = (await queried(run, ['account', 'list'], '[].id')) !== undefined;
+      missing.push(
+        isIn && wanted.length > 0
+          ? { what: `the Azure subscription ${wanted[1]!}, or access to it`, fix: 'az account list shows yours' }
+          : { what: 'a login at Azure', fix: 'az login' },
+      );
+      return { place: settings.azure.subscription, who: '' };
+    }
+    return { place: subscription, who: who ?? '', ...(await checkSubscription(run, subscription, settings, missing)) };
+  },
+
+  variables(settings, { place, variables }, deployers) {
+    const { table, replication, logsGbDaily } = settings.azure;
+    const { budget } = settings;
+    return {
+      ...commonVariables('azure', settings, (name) => packageOf(settings, name)),
+      ...variables,
+      subscription_id: place,
+      table,
+      replication,
+      logs_gb_daily: logsGbDaily,
+      deployers,
+      budget: budget && { email: budget.email, amount: budget.amount },
+    };
+  },
+
+  endpoint(outputs, { place }) {
+    if (!isServing(outputs)) return undefined;
+    const { functions, resource_group: resourceGroup, keys } = OUTPUTS.parse(outputs);
+    const each = Object.entries(functions);
+    return {
+      cloud: 'azure',
+      // A scheduled function has an app and no address.
+      urls: Object.fromEntries(each.flatMap(([name, { url }]) => (url === null ? [] : [[name, url]]))),
+      apps: Object.fromEntries(each.map(([name, { app }]) => [name, app])),
+      subscription: place,
+      resourceGroup,
+      keys,
+    };
+  },
+
+  isPassing: (said) => /ScopeLocked|PrincipalNotFound/.test(said),
+
+  async settle({ run, settings }, endpoint) {
+    if (endpoint.cloud !== 'azure') return;
+    await settleApps(run, endpoint);
+    await uploadChanged(run, endpoint, settings);
+  },
+
+  // The references name no version. Azure would follow them to a new one within a day.
+  async rereadKeys({ run }, endpoint) {
+    if (endpoint.cloud !== 'azure') return;
+    for (const name of Object.keys(endpoint.urls)) await refreshReferences(run, endpoint, endpoint.apps[name]!);
+  },
+
+  async unprotect(run, resources) {
+    for (const { type, values } of resources) {
+      if (type !== 'azurerm_management_lock') continue;
+      const { code, stderr } = await run('az', ['lock', 'delete', '--ids', String(values['id'])]);
+      // Gone already, if a removal was interrupted here.
+      if (code !== 0 && !/NotFound/.test(stderr)) throw new DeployError(`the lock stays: ${lastLines(stderr)}`);
+    }
+  },
+};
+
+/** An upload restarts the app: the tag `package` has the hash of the package that is there. */
+async function uploadChanged(run: Run, endpoint: AzureEndpoint, settings: Settings): Promise<void> {
+  for (const [name, app] of Object.entries(endpoint.apps)) {
+    const file = packageOf(settings, name);
+    const hash = createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex');
+    const resource = ['--resource-id', idOf(endpoint, app)];
+    if ((await queried(run, ['tag', 'list', ...resource], 'properties.tags.package')) === hash) continue;
+    const update = ['tag', 'update', ...resource, '--operation', 'Merge', '--output', 'none', '--tags'];
+    // Nobody knows what an upload that breaks off has installed.
+    await outputOf(run, 'az', [...update, 'package=unknown']);
+    const args = [...UPLOAD, ...placeOf(endpoint, app), '--src', file];
+    const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
+    if (code !== 0) throw new DeployError(`${name}: ${lastLines(stderr || stdout)}`);
+    await outputOf(run, 'az', [...update, `package=${hash}`]);
+  }
+}
+
+/** The object id of whoever is logged in, and what the subscription lacks or has of the stage. */
+async function checkSubscription(
+  run: Run,
+  id: string,
+  { service, stage, azure: { region } }: Settings,
+  missing: Missing[],
+): Promise<Pick<Account, 'principal' | 'variables'>> {
+  const place = ['--subscription', id];
+  const ours = `[?tags.service=='${service}' && tags.stage=='${stage}'].name`;
+  const [token, regions, registered, groups] = await Promise.all([
+    queried(run, ['account', 'get-access-token', ...place], 'accessToken'),
+    queried(run, ['functionapp', 'list-flexconsumption-locations', ...place], '[].name'),
+    queried(run, ['provider', 'list', ...place], "[?registrationState=='Registered'].namespace"),
+    queried(run, ['group', 'list', ...place], ours),
+  ]);
+  if (token === undefined) {
+    missing.push({ what: 'a login at Azure that is still valid', fix: 'az login' });
+    return {};
+  }
+  const names = wordsIn(regions?.toLowerCase().replaceAll(/(?<=\w) (?=\w)/g, ''));
+  if (names.length > 0) await checkRegion(run, region, names, missing);
+  const principal = objectIdIn(token);
+  return {
+    ...(principal !== undefined && { principal }),
+    variables: {
+      present_groups: wordsIn(groups),
+      // Who may not see them may not register them either: somebody else has.
+      resource_providers:
+        registered === undefined ? [] : RESOURCE_PROVIDERS.filter((one) => !wordsIn(registered).includes(one)),
+    },
+  };
+}
+
+/** ARM takes a version of Node.js that the region lacks, and then no app starts. */
+async function checkRegion(run: Run, region: string, regions: readonly string[], missing: Missing[]): Promise<void> {
+  if (regions.includes(region) && (await hasNode(run, region))) return;
+  const offering: string[] = [];
+  for (let at = 0; at < regions.length; at += ASKED_AT_ONCE) {
+    const some = regions.slice(at, at + ASKED_AT_ONCE);
+    const has = await Promise.all(some.map((one) => hasNode(run, one)));
+    offering.push(...some.filter((_, index) => has[index]));
+  }
+  missing.push({
+    what: `Flex Consumption with Node.js ${NODE} in ${region}`,
+    fix: `--param azureRegion=REGION with one of ${offering.join(', ')}`,
+  });
+}
+
+/** An az that cannot be asked keeps nobody from deploying. */
+async function hasNode(run: Run, region: string): Promise<boolean> {
+  const list = ['functionapp', 'list-flexconsumption-runtimes', '--location', region, '--runtime', 'node'];
+  const listed = await queried(run, list, '[].version');
+  return listed === undefined || wordsIn(listed).some((version) => version.split('.')[0] === NODE);
+}
+
+function wordsIn(text = ''): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+/** The answer of az, as plain text. */
+async function queried(run: Run, args: readonly string[], query: string): Promise<string | undefined> {
+  return await asked(run, 'az', [...args, '--query', query, '--output', 'tsv']);
+}
+
+/** The claim that Azure's roles and policies go by; no right to read the directory is needed. */
+function objectIdIn(token: string): string | undefined {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { oid?: unknown };
+    return typeof claims.oid === 'string' ? claims.oid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function packageOf({ outDir }: Settings, name: string): string {
+  return path.join(outDir, `azure-${name}.zip`);
+}

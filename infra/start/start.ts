@@ -1,0 +1,97 @@
+// The main job: both clouds, a record through each, the comparison. Closes all in reverse order.
+import path from 'node:path';
+import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
+import { heatUp } from '../../shared/lab/plan/heat-up.ts';
+import { emulatorsWords } from '../../shared/lab/report/warnings.ts';
+import type { Circumstances } from '../../shared/lab/report/report-schema.ts';
+import { runComparison } from '../cli/comparison.ts';
+import { EXIT } from '../cli/exit.ts';
+import { makeFolder } from '../cli/report-folder.ts';
+import { sourceFacts } from '../cli/this-machine.ts';
+import { runCommand } from '../cli/command-options.ts';
+import { profileOf } from '../emulators/emulated-network.ts';
+import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
+import { runJob } from './job.ts';
+import { START, type StartOptions, startOptionsOf } from './start-options.ts';
+import { proveRecord } from './proof.ts';
+
+/** Emulators and hosts are several times slower for their first ten thousand operations or so. */
+const HEAT_UP_MS = 4_000;
+
+/** Datasets are removed, and the report is written, before the processes are ended. */
+const CLOSE_TIMEOUT_MS = 30_000;
+
+await runCommand(START, process.argv.slice(2), async (given) => {
+  const options = await startOptionsOf(given, process.argv.slice(2));
+  await makeFolder('--out', options.outDir);
+  return await runJob((signal) => run(options, signal), CLOSE_TIMEOUT_MS);
+});
+
+async function run(options: StartOptions, signal: AbortSignal): Promise<number> {
+  console.log(`Stowage on Node.js ${process.versions.node}. Starting emulators and functions ...`);
+  const { datastore, network, providers, plan } = options;
+  const instances = Math.max(...plan.instances);
+  const clouds = await startClouds({ datastore, network, providers, instances, log: console.log, signal });
+  try {
+    for (const cloud of clouds.running) await prove(cloud, signal);
+    return await compare(clouds, options, signal);
+  } finally {
+    await clouds.close();
+  }
+}
+
+async function prove({ name, recordsUrl, headers }: RunningCloud, signal: AbortSignal): Promise<void> {
+  const text = JSON.stringify({ name: 'Zoë Müller-Østby', visits: 3, since: new Date().toISOString() });
+  const startedMs = performance.now();
+  const served = { url: recordsUrl, headers: headers('records') };
+  await proveRecord(served, ['greetings', 'customer/Zoë 1'], text, signal);
+  const tookMs = Math.round(performance.now() - startedMs);
+  console.log(`${name}: wrote and read a record of ${Buffer.byteLength(text)} bytes in ${tookMs} ms, byte for byte`);
+}
+
+/** Ctrl-C ends the plan: what was measured makes a report. Resolves to the exit code. */
+async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
+  const network = networkOf(options);
+  console.log(`Measures ${emulatorsWords(network)}; no cloud was asked.`);
+  const endpoints = clouds.running.map(({ provider, compareUrls, headers }): Endpoint => ({
+    provider,
+    urls: compareUrls,
+    headers: headers('compare'),
+  }));
+  console.log(`Warming up for about ${HEAT_UP_MS / 1_000} s ...`);
+  const fetchIt = fetchFrom(clouds.running);
+  await heatUp(HEAT_UP_MS, `h${Date.now().toString(36)}`, { endpoints, signal, fetch: fetchIt });
+  const code = await runComparison({
+    ...options,
+    outDir: path.resolve(options.outDir),
+    endpoints,
+    circumstances: { command: options.command, network, ...(await sourceFacts(import.meta.url)) },
+    why: { ran: 'on this machine', leftOut: 'not asked for' },
+    endsWithRun: true,
+    log: console.log,
+    signal,
+    fetch: fetchIt,
+  });
+  if (code === EXIT.failed)
+    console.error(clouds.running.map((cloud) => `last output of ${cloud.name}:\n${cloud.output()}`).join('\n'));
+  return code;
+}
+
+function networkOf({ network, providers }: StartOptions): Circumstances['network'] {
+  if (network === 'none') return null;
+  const roundTrips = providers.map((provider) => {
+    const { read, commit } = profileOf(network, provider);
+    return { provider, readMs: read.ms, commitMs: commit.ms };
+  });
+  return { name: network, roundTrips };
+}
+
+/** A request to a cloud whose emulator has ended fails at once, and with that as its reason. */
+function fetchFrom(running: readonly RunningCloud[]): typeof fetch {
+  return async (input, init = {}) => {
+    const { origin } = new URL(input instanceof Request ? input.url : input);
+    const cloud = running.find(({ compareUrls }) => compareUrls.some((url) => new URL(url).origin === origin));
+    const signals = [init.signal, cloud?.ended].filter((signal) => signal !== undefined && signal !== null);
+    return await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+  };
+}

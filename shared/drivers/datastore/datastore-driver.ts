@@ -1,0 +1,204 @@
+// Cloud Datastore. Every change of an entity has a baseVersion and FAIL: others overwrote silently.
+import type {
+  Driver,
+  DriverLimits,
+  Entity,
+  EntityId,
+  EntityVersion,
+  ListCursor,
+  ListPage,
+  ReadRequest,
+  Refused,
+  Removal,
+  RemoveOutcome,
+  Unknown,
+  Write,
+  WriteOutcome,
+} from '../../store/contract/driver.ts';
+import { StoreError } from '../../store/contract/errors.ts';
+import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
+import { probeOnce } from '../common/probe.ts';
+import type { DatastoreCalls } from './own-client.ts';
+import { outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
+import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
+import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';
+import { probe, SERVICE } from './datastore-probe.ts';
+
+/** Sorts behind every character an id may have. */
+const AFTER_ALL_IDS = '\x7f';
+
+/** With `doubtful` it probes the endpoint before it sends the first condition. */
+export function driverOn(
+  calls: DatastoreCalls,
+  { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
+): Driver {
+  const trust = doubtful ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs), readError) : async () => SERVICE;
+  let closing: Promise<void> | undefined;
+
+  async function send(mutations: readonly Mutation[], timeoutMs: number) {
+    try {
+      return outcomesOf(await calls.commit(mutations, timeoutMs), mutations.length);
+    } catch (error) {
+      const isLone = mutations.length === 1;
+      return mutations.map(({ insert }) => (isLone ? outcomeOfOne(error, insert !== undefined) : outcomeOfMany(error)));
+    }
+  }
+
+  return {
+    limits,
+
+    async read(requests, { timeoutMs }) {
+      const whole = requests.filter(({ parts }) => parts === 'all');
+      const inPart = requests.filter(({ parts }) => parts !== 'all');
+      const isMixed = whole.length > 0 && inPart.length > 0;
+      // A lookup has one mask: entities wanted whole and in part are asked for side by side.
+      const groups = isMixed ? [whole, inPart] : [requests];
+      const found = await Promise.all(groups.map((group) => lookup(calls, space, group, timeoutMs)));
+      return requests.map((request) => toEntity(request, found.find((one) => one.has(request.id))?.get(request.id)));
+    },
+
+    async write(writes, { timeoutMs }) {
+      const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, limits));
+      if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
+      const needed = writes.some(({ kind }) => kind !== 'insert') ? await trust(timeoutMs) : SERVICE;
+      if (needed.kind !== 'trusted') return writes.map(() => needed);
+      const mutations = needed.honoursMasks
+        ? writes.map((write) => mutationOf(space, write))
+        : await wholeMutations(calls, space, writes, timeoutMs);
+      if ('kind' in mutations) return writes.map(() => mutations);
+      return send(mutations, timeoutMs);
+    },
+
+    async remove(removals, { timeoutMs }) {
+      const needed = await trust(timeoutMs);
+      if (needed.kind !== 'trusted') return removals.map(() => needed);
+      const mutations = removals.map((removal) => deletionOf(space, removal));
+      const outcomes = await send(mutations, timeoutMs);
+      return outcomes.map((outcome): RemoveOutcome => (outcome.kind === 'written' ? { kind: 'removed' } : outcome));
+    },
+
+    async list(prefix, cursor, count, { timeoutMs }) {
+      return list(calls, space, { prefix, cursor, count, timeoutMs });
+    },
+
+    close: () => (closing ??= calls.close()),
+  };
+}
+
+/** Entities that lookups have told of; undefined for one that is not there. */
+type Found = Map<EntityId, EntityResult | undefined>;
+
+/** Keys that a reply leaves out are asked for again. Only the second failure loses the rest. */
+async function lookup(
+  calls: DatastoreCalls,
+  space: KeySpace,
+  requests: readonly ReadRequest[],
+  timeoutMs: number,
+): Promise<Found> {
+  const found: Found = new Map();
+  const mask = requests[0]?.parts === 'all' ? undefined : maskOf(requests);
+  const untilMs = performance.now() + timeoutMs;
+  let hasProgress = false;
+  for (let rest = requests; rest.length > 0;) {
+    const keys = rest.map(({ id }) => keyOf(space, id));
+    try {
+      note(found, await calls.lookup(keys, mask, Math.max(1, untilMs - performance.now())));
+    } catch (error) {
+      if (!hasProgress) throw readError(error);
+    }
+    const left = rest.filter(({ id }) => !found.has(id));
+    if (!hasProgress && left.length === rest.length)
+      throw new StoreError('unavailable', 'datastore told nothing of the keys, try again');
+    hasProgress = left.length < rest.length;
+    rest = left;
+  }
+  return found;
+}
+
+/** Without a version a result tells nothing: none could be the condition of a write. */
+function note(all: Found, { found = [], missing = [] }: LookupResponse): void {
+  for (const key of missing) all.set(idOf(key), undefined);
+  for (const result of found) if (result.version !== undefined) all.set(idOf(result.entity?.key), result);
+}
+
+function toEntity({ id, parts }: ReadRequest, result: EntityResult | undefined): Entity | undefined {
+  if (result === undefined) return undefined;
+  return { id, version: result.version as EntityVersion, parts: partsOf(id, result.entity?.properties ?? {}, parts) };
+}
+
+function mutationOf(space: KeySpace, write: Write): Mutation {
+  const entity = entityOf(space, write.id, write.parts);
+  if (write.kind === 'insert') return { insert: entity };
+  const conditional = { update: entity, baseVersion: write.version, conflictResolutionStrategy: 'FAIL' as const };
+  if (write.kind === 'replace') return conditional;
+  return { ...conditional, propertyMask: write.parts.map(({ name }) => propertyOf(write.id, name)) };
+}
+
+function deletionOf(space: KeySpace, { id, version }: Removal): Mutation {
+  return { delete: keyOf(space, id), baseVersion: version, conflictResolutionStrategy: 'FAIL' };
+}
+
+/** For an endpoint that ignores masks: reads first, then writes whole on the read's condition. */
+async function wholeMutations(
+  calls: DatastoreCalls,
+  space: KeySpace,
+  writes: readonly Write[],
+  timeoutMs: number,
+): Promise<readonly Mutation[] | Refused | Unknown> {
+  const patched = writes.filter(({ kind }) => kind === 'patch').map(({ id }) => ({ id, parts: 'all' as const }));
+  let found: Found;
+  try {
+    found = await lookup(calls, space, patched, timeoutMs);
+  } catch (error) {
+    return refused('unsent', error);
+  }
+  const whole = writes.map((write) => (write.kind === 'patch' ? merged(write, found.get(write.id)) : write));
+  if (whole.every((write) => write !== undefined)) {
+    if (whole.every((write) => fitsAlone(write.parts, LIMITS))) return whole.map((write) => mutationOf(space, write));
+    return writes.length === 1 ? refused('limit') : unknown('other');
+  }
+  return writes.length === 1 ? refused('condition') : unknown('other');
+}
+
+function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult | undefined): Write | undefined {
+  if (stored?.version !== write.version) return undefined;
+  const kept = partsOf(write.id, stored?.entity?.properties ?? {}, 'all');
+  for (const { name } of write.parts) kept.delete(name);
+  const parts = [...kept].map(([name, bytes]) => ({ name, bytes, chunksBefore: 0 }));
+  return { ...write, kind: 'replace', parts: [...parts, ...write.parts] };
+}
+
+function outcomesOf(response: CommitResponse, count: number): readonly WriteOutcome[] {
+  return Array.from({ length: count }, (_, index): WriteOutcome => {
+    const result = response.mutationResults[index];
+    // FAIL reports a conflict as an error; a server that reports it here has not been understood.
+    if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
+    return { kind: 'written', version: result.version as EntityVersion };
+  });
+}
+
+async function list(
+  calls: DatastoreCalls,
+  space: KeySpace,
+  page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
+): Promise<ListPage> {
+  const { prefix, cursor, count, timeoutMs } = page;
+  const bound = (name: string) => keyOf(space, name as EntityId);
+  const query = {
+    kind: space.kind,
+    limit: count,
+    ...(prefix === '' ? {} : { range: [bound(prefix), bound(prefix + AFTER_ALL_IDS)] as const }),
+    ...(cursor === undefined ? {} : { startCursor: Buffer.from(cursor, 'base64') }),
+  };
+  const { keys, moreResults, endCursor } = await calls
+    .runQuery(space.namespace, query, timeoutMs)
+    .catch((error: unknown) => {
+      throw readError(error);
+    });
+  // The legacy emulator promises more for ever: only full or cut pages are followed.
+  const more = moreResults === 'NOT_FINISHED' || (keys.length >= count && moreResults !== 'NO_MORE_RESULTS');
+  return {
+    ids: keys.map(idOf),
+    cursor: more ? (Buffer.from(endCursor).toString('base64') as ListCursor) : undefined,
+  };
+}
