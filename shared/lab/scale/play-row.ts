@@ -81,7 +81,11 @@ export async function play(cell: Cell): Promise<Played> {
   let after: Counts | undefined;
   scheduler.at(untilMs, () => (after = world.counts()));
   await scheduler.run(Promise.all(loops), STEPS_MAX);
-  return { ...tally.figures(times.windowMs), ...perOperation(before!, after!, tally.count), entities: world.entities };
+  return {
+    ...tally.figures(times.windowMs),
+    ...perOperation(before ?? after!, after!, tally.count),
+    entities: world.entities,
+  };
 }
 
 interface Counts {
@@ -91,8 +95,9 @@ interface Counts {
   readonly conflicts: number;
 }
 
+/** All 0 if no operation ended within the window. */
 function perOperation(before: Counts, after: Counts, operations: number): Counts {
-  const per = (name: keyof Counts): number => (after[name] - before[name]) / operations;
+  const per = (name: keyof Counts): number => (after[name] - before[name]) / Math.max(1, operations);
   return { requests: per('requests'), reads: per('reads'), writes: per('writes'), conflicts: per('conflicts') };
 }
 
@@ -118,7 +123,7 @@ class Tally {
     return {
       perSecond: (this.count * 1_000) / windowMs,
       p99Ms: sorted[Math.floor(0.99 * sorted.length)] ?? 0,
-      slowestCaller: (Math.min(...this.#byCaller) * this.#byCaller.length) / this.count,
+      slowestCaller: (Math.min(...this.#byCaller) * this.#byCaller.length) / Math.max(1, this.count),
     };
   }
 }

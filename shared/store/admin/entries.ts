@@ -8,7 +8,7 @@ import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 
-/** The longest wait for the answers; a hint that meets others' commits pauses for seconds. */
+/** The longest wait for the answers; a repair that meets others' commits pauses for seconds. */
 const ANSWERED_MS_MAX = 60_000;
 
 /**
@@ -53,7 +53,7 @@ export async function dropEntries(engine: Engine, incarnation: Id64, stale: read
   });
   const changes = stale.map((separator, index) => entryChange({ separator, level: 1, begunTick, action, sink, index }));
   engine.router.route(changes);
-  // Unlike the hints' own timers, this wait keeps the process alive.
+  // Unlike the repairs' own timers, this wait keeps the process alive.
   await engine.runtime.sleep(ANSWERED_MS_MAX, answered.signal);
   return dropped;
 }

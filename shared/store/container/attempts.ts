@@ -160,16 +160,16 @@ export function refusalsOf(changes: readonly Change[]): number {
   return changes.reduce((most, { refusals }) => Math.max(most, refusals), 0);
 }
 
-/** A hint that was refused so often is dropped, as others may be repairing the same branch. */
-const HINT_REFUSALS_MAX = 8;
+/** An entry repair that was refused so often is dropped, as others may be repairing the same branch. */
+const ENTRY_REPAIR_REFUSALS_MAX = 8;
 
-/** Rule 11: counts a refusal of these changes, and drops the hints that were refused too often. */
-export function dropRefusedHints(changes: readonly Change[]): void {
+/** Rule 11: counts a refusal of these changes, and drops the entry repairs that were refused too often. */
+export function dropRefusedEntryRepairs(changes: readonly Change[]): void {
   for (const change of changes) change.refusals += 1;
-  dropHints(changes.filter(({ refusals }) => refusals >= HINT_REFUSALS_MAX));
+  dropEntryRepairs(changes.filter(({ refusals }) => refusals >= ENTRY_REPAIR_REFUSALS_MAX));
 }
 
-/** Rule 11: drops hints after an error. The next walk to the right makes them again. */
-export function dropHints(changes: readonly Change[]): void {
-  for (const change of changes) if (change.isHint) change.settle({ kind: 'failed', error: undefined });
+/** Rule 11: drops entry repairs after an error. The next walk to the right makes them again. */
+export function dropEntryRepairs(changes: readonly Change[]): void {
+  for (const change of changes) if (change.isEntryRepair) change.settle({ kind: 'failed', error: undefined });
 }

@@ -67,7 +67,7 @@ export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }
 
-/** What a change is made of. A change without `dueMs`, such as a hint, has no waiting caller. */
+/** What a change is made of. A change without `dueMs`, such as an entry repair, has no waiting caller. */
 type ChangeInit = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
   readonly whole?: Clearing | Batch | undefined;
@@ -130,7 +130,7 @@ export class Change {
   }
 
   /** Whether it is a routing entry. Its loss costs little, so it is dropped after most errors. */
-  get isHint(): boolean {
+  get isEntryRepair(): boolean {
     return this.order === undefined;
   }
 

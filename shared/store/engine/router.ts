@@ -22,12 +22,12 @@ export class Router {
   readonly #core: EngineCore;
   readonly tree: Tree;
   readonly #parents = new ParentRepair();
-  /** Each ends the pause of a container that has hints alone. */
+  /** Each ends the pause of a container that has entry repairs alone. */
   readonly #wakes = new Map<Leaf, () => void>();
 
   constructor(core: EngineCore) {
     this.#core = core;
-    this.tree = new Tree(core, (hints) => this.#tellParents(hints));
+    this.tree = new Tree(core, (entryRepairs) => this.#tellParents(entryRepairs));
   }
 
   /** Whether a caller's change waits anywhere. */
@@ -59,7 +59,7 @@ export class Router {
     const running = leaves.get(id);
     const leaf = running ?? newLeaf(id, table);
     told(this.#core, leaf, { kind: 'came', changes, retired });
-    if (changes.some(({ isHint }) => !isHint)) this.#wakes.get(leaf)?.();
+    if (changes.some(({ isEntryRepair }) => !isEntryRepair)) this.#wakes.get(leaf)?.();
     if (running !== undefined) return;
     leaves.set(id, leaf);
     void this.#run(leaf);
@@ -95,7 +95,7 @@ export class Router {
       } finally {
         commitsAtATime.release();
       }
-      this.#tellParents(leaf.hints.splice(0));
+      this.#tellParents(leaf.entryRepairs.splice(0));
       if (pause === undefined) continue;
       if (pause.isWoken) await this.#pauseUnlessWoken(leaf, pause.ms);
       else await runtime.sleep(pause.ms);
@@ -143,7 +143,7 @@ export class Router {
         default:
           step satisfies never;
       }
-      this.#tellParents(leaf.hints.splice(0));
+      this.#tellParents(leaf.entryRepairs.splice(0));
       step = follows ?? next(core, leaf);
     }
   }
@@ -207,9 +207,9 @@ export class Router {
     this.route(changes.filter((change) => !change.isSettled));
   }
 
-  #tellParents(hints: readonly EntryRepair[]): void {
-    for (const hint of hints) {
-      const change = this.#parents.begin(hint, this.#core.clock.now().tick);
+  #tellParents(entryRepairs: readonly EntryRepair[]): void {
+    for (const repair of entryRepairs) {
+      const change = this.#parents.begin(repair, this.#core.clock.now().tick);
       if (change !== undefined) this.route([change]);
     }
   }

@@ -35,10 +35,10 @@ type StepOf<Kind extends TreeStep['kind']> = Extract<TreeStep, { readonly kind: 
 export class Tree {
   readonly #core: EngineCore;
   readonly #memory: Memory;
-  readonly #hear: (hints: readonly EntryRepair[]) => void;
+  readonly #hear: (entryRepairs: readonly EntryRepair[]) => void;
 
   /** `hear` takes what parents should be told. */
-  constructor(core: EngineCore, hear: (hints: readonly EntryRepair[]) => void) {
+  constructor(core: EngineCore, hear: (entryRepairs: readonly EntryRepair[]) => void) {
     const { cache, clock, counters, table } = core;
     this.#core = core;
     this.#memory = { table, counters, get: (id) => cache.get(id), ageMs: (seen) => clock.ageMs(seen) };
@@ -106,7 +106,7 @@ export class Tree {
   /** The next step of a search. */
   next(search: Search): TreeStep {
     const step = nextTreeStep(search, this.#memory);
-    if (search.hints.length > 0) this.#hear(search.hints.splice(0));
+    if (search.entryRepairs.length > 0) this.#hear(search.entryRepairs.splice(0));
     return step;
   }
 

@@ -73,9 +73,9 @@ function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot): Step | undef
  * Corrects the neighbour's routing entry to name the leaf that now owns its positions. A vacuum
  * drops such entries itself.
  */
-function mendParent({ hints, isMaintained }: Leaf, retired: Snapshot, { header }: Snapshot): void {
+function mendParent({ entryRepairs, isMaintained }: Leaf, retired: Snapshot, { header }: Snapshot): void {
   const { container: instead, low: separator, incarnation } = retired.header;
   if (isMaintained || header.state !== 'live' || header.right === instead) return;
   const child = beforeBound(separator, header.high) ? header.container : header.right;
-  if (child !== undefined) hints.push({ level: 1, incarnation, separator, child, instead });
+  if (child !== undefined) entryRepairs.push({ level: 1, incarnation, separator, child, instead });
 }

@@ -7,9 +7,9 @@ const COMMIT_PAUSE_MOST_MS = 500;
 /** Throttled commits pause longer, since every user of the account is in the way. */
 const THROTTLED_DOUBLINGS = 3;
 const THROTTLED_PAUSE_MOST_MS = 5_000;
-/** Refused hints pause longer, since many processes may repair one branch and no caller waits. */
-const HINT_DOUBLINGS = 3;
-const HINT_PAUSE_MOST_MS = 10_000;
+/** Refused entry repairs pause longer, since many processes may repair one branch and no caller waits. */
+const ENTRY_REPAIR_DOUBLINGS = 3;
+const ENTRY_REPAIR_PAUSE_MOST_MS = 10_000;
 /** If nothing could be sent for so long, the next pause included, the callers are told. */
 const UNSENT_MOST_MS = 5_000;
 /** 2 to this power is beyond every pause. */
@@ -56,19 +56,19 @@ export class Backoff {
   }
 
   /**
-   * How often the pause doubles; 0: no pause. `hintRefusals`: if only hints wait, their refusals.
+   * How often the pause doubles; 0: no pause. `repairRefusals`: if only entry repairs wait, their refusals.
    */
-  doublings(hintRefusals: number): number {
+  doublings(repairRefusals: number): number {
     const throttled = this.#throttledInARow > 0 ? THROTTLED_DOUBLINGS + this.#throttledInARow : 0;
-    const refusedHints = hintRefusals > 0 ? HINT_DOUBLINGS + hintRefusals : 0;
-    return this.failuresInARow + this.#unsentInARow + throttled + refusedHints;
+    const refusedRepairs = repairRefusals > 0 ? ENTRY_REPAIR_DOUBLINGS + repairRefusals : 0;
+    return this.failuresInARow + this.#unsentInARow + throttled + refusedRepairs;
   }
 
   /** The pause with full jitter, after what the provider asks for. `share`: drawn from 0 to 1. */
-  pauseMs(doublings: number, areHints: boolean, share: number): number {
+  pauseMs(doublings: number, areEntryRepairs: boolean, share: number): number {
     const awaitedMost = this.#throttledInARow > 0 ? THROTTLED_PAUSE_MOST_MS : COMMIT_PAUSE_MOST_MS;
     const ceiling = COMMIT_PAUSE_FIRST_MS * 2 ** Math.min(DOUBLINGS_MOST, doublings);
-    const jittered = share * Math.min(areHints ? HINT_PAUSE_MOST_MS : awaitedMost, ceiling);
+    const jittered = share * Math.min(areEntryRepairs ? ENTRY_REPAIR_PAUSE_MOST_MS : awaitedMost, ceiling);
     return (this.throttling?.retryAfterMs ?? 0) + jittered;
   }
 }

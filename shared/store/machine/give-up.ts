@@ -1,5 +1,5 @@
 // Ends changes and splits that could not be committed, and tells the backoff why.
-import { dropHints, failAll } from '../container/attempts.ts';
+import { dropEntryRepairs, failAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import type { StoreError } from '../contract/errors.ts';
 import { count } from '../io/counters.ts';
@@ -29,7 +29,7 @@ export function noteTurnedAway(
   { sentMs, nowMs, table }: { readonly sentMs: number; readonly nowMs: number; readonly table: string },
 ): void {
   for (const change of changes) change.throttling = refusal;
-  dropHints(changes);
+  dropEntryRepairs(changes);
   if (refusal.code === 'throttled') backoff.noteThrottled(refusal);
   else if (backoff.noteUnsent(refusal, Math.min(sentMs, nowMs), nowMs))
     failAll(

@@ -234,12 +234,12 @@ export interface Leaf {
   tried: { readonly snapshot: Snapshot; readonly group: readonly Change[] } | undefined;
   /** An attempt or a read failed, so a pause may be due. */
   isPauseDue: boolean;
-  pause: { readonly kind: 'backoff' | 'hints' | 'yield'; leftMs: number } | undefined;
+  pause: { readonly kind: 'backoff' | 'entry repairs' | 'yield'; leftMs: number } | undefined;
   /** A vacuum waits for the work, though no change does. The first failure ends it. */
   readonly isMaintained: boolean;
   failure: { readonly error: unknown } | undefined;
   /** What its parent should be told; the runner takes it from here. */
-  readonly hints: EntryRepair[];
+  readonly entryRepairs: EntryRepair[];
 }
 
 export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf {
@@ -272,7 +272,7 @@ export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf
     pause: undefined,
     isMaintained,
     failure: undefined,
-    hints: [],
+    entryRepairs: [],
   };
 }
 
@@ -286,9 +286,9 @@ export function isIdle(leaf: Leaf): boolean {
   return leaf.stage === undefined && leaf.frozenLink === undefined && !hasWork(leaf);
 }
 
-/** Whether a caller or a vacuum waits for the work; nobody waits for hints. */
+/** Whether a caller or a vacuum waits for the work; nobody waits for entry repairs. */
 export function isAwaited(leaf: Leaf): boolean {
-  return leaf.isMaintained || leaf.changes.some(({ isHint, isSettled }) => !isHint && !isSettled);
+  return leaf.isMaintained || leaf.changes.some(({ isEntryRepair, isSettled }) => !isEntryRepair && !isSettled);
 }
 
 /** Whether an open attempt carries a change, which therefore must not be sent elsewhere. */
@@ -297,9 +297,9 @@ export function isCarrying({ changes }: Leaf): boolean {
 }
 
 export function doublingsOf(leaf: Leaf): number {
-  const areHints = hasWork(leaf) && !isAwaited(leaf);
-  const hintRefusals = areHints ? refusalsOf(leaf.changes) : 0;
-  return leaf.backoff.doublings(hintRefusals) + (leaf.absorbing?.unsureInARow ?? 0);
+  const areEntryRepairs = hasWork(leaf) && !isAwaited(leaf);
+  const repairRefusals = areEntryRepairs ? refusalsOf(leaf.changes) : 0;
+  return leaf.backoff.doublings(repairRefusals) + (leaf.absorbing?.unsureInARow ?? 0);
 }
 
 /** Which changes the next commit takes, and which belong elsewhere. */

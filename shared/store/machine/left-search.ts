@@ -146,7 +146,7 @@ function endLeft(
     const { container, incarnation, low } = found.live.header;
     const ownsSeparator = compareBytes(low, astray.low) <= 0;
     const [separator, instead] = ownsSeparator ? [astray.low, astray.child] : [low, undefined];
-    search.hints.push({ level: 1, incarnation, separator, child: container, instead });
+    search.entryRepairs.push({ level: 1, incarnation, separator, child: container, instead });
   }
   if (search.until === 'left') return { kind: 'left', found };
   if (found === undefined) restart(search, rootId(memory.table), memory);

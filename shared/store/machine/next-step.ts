@@ -103,7 +103,7 @@ function nextPause(leaf: Leaf, here: Here): Step | undefined {
   }
   const ms = pause.kind === 'backoff' ? Math.min(pause.leftMs, PIECE_MS) : pause.leftMs;
   pause.leftMs -= ms;
-  return { kind: 'pause', ms, isWoken: pause.kind === 'hints' };
+  return { kind: 'pause', ms, isWoken: pause.kind === 'entry repairs' };
 }
 
 /**
@@ -113,11 +113,11 @@ function nextPause(leaf: Leaf, here: Here): Step | undefined {
 function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
   const doublings = doublingsOf(leaf);
   if (doublings === 0) return undefined;
-  const areHints = hasWork(leaf) && !isAwaited(leaf);
-  const ms = leaf.backoff.pauseMs(doublings, areHints, drawShare(world));
-  leaf.pause = { kind: areHints ? 'hints' : 'backoff', leftMs: ms };
+  const areEntryRepairs = hasWork(leaf) && !isAwaited(leaf);
+  const ms = leaf.backoff.pauseMs(doublings, areEntryRepairs, drawShare(world));
+  leaf.pause = { kind: areEntryRepairs ? 'entry repairs' : 'backoff', leftMs: ms };
   const leftMs = leaf.open.doubtDueMs - now.monotonicMs;
-  if (areHints || leftMs <= 0 || ms < leftMs / 2) return undefined;
+  if (areEntryRepairs || leftMs <= 0 || ms < leftMs / 2) return undefined;
   return { kind: 'read', id: leaf.id, what: [], reader: 'doubt', withinMs: leftMs };
 }
 

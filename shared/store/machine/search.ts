@@ -113,7 +113,7 @@ export interface Search {
   /** By level: the low of the rightmost node from which the search went on to the right. */
   readonly passed: (Position | undefined)[];
   /** What parents should be told; the runner takes it from here. */
-  readonly hints: EntryRepair[];
+  readonly entryRepairs: EntryRepair[];
 }
 
 /**
@@ -154,7 +154,7 @@ export function newSearch(
     hasMissed: false,
     leftLooks: 0,
     passed: [],
-    hints: [],
+    entryRepairs: [],
   };
 }
 

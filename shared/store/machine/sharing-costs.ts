@@ -8,6 +8,7 @@ import type { PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
 import {
   COMMITS_ENOUGH,
+  COMMITS_LEAST,
   DOUBT,
   NODES_MAX,
   PRODUCT_MAX,
@@ -43,7 +44,7 @@ export function splitInto({ header }: Snapshot, costs: Costs, seldom: Costs, pos
   const { records } = sumsOf(header.pages);
   // Branches are hints, written to seldom: they split by size alone.
   if (header.level > 0 || records < 2) return 0;
-  if (costs.commits === 0 || productOf(costs) < PRODUCT_MAX) return 0;
+  if (costs.commits < COMMITS_LEAST || productOf(costs) < PRODUCT_MAX) return 0;
   const lacking = Math.max(0, COMMITS_ENOUGH - costs.commits);
   const share = Math.min(1, lacking / Math.max(1, seldom.commits));
   const like = sum(seldom, share, costs);

@@ -1,7 +1,7 @@
 // Takes in an event: updates what is known of the container, and tells callers their verdicts.
 // After `unknown`, or a condition that failed, only a read settles an attempt, never a guess (rules
 // 3 to 5). The other refusals follow rule 7.
-import { type Attempt, dropHints, dropRefusedHints, failAll, settleAll } from '../container/attempts.ts';
+import { type Attempt, dropEntryRepairs, dropRefusedEntryRepairs, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { planCompaction } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
@@ -205,9 +205,9 @@ function mustSettle(
   if (isRefused) {
     attempt.answer = 'refused';
     count(world, 'conflicts');
-    dropRefusedHints(attempt.changes);
+    dropRefusedEntryRepairs(attempt.changes);
   } else {
-    dropHints(attempt.changes);
+    dropEntryRepairs(attempt.changes);
     if (outcome.reason === 'throttled') leaf.backoff.noteThrottled();
     else leaf.backoff.failuresInARow += 1;
     count(world, 'unknownOutcomes');
@@ -239,7 +239,7 @@ function inserted(
     noteTurnedAway(leaf, refusal, draft.changes, times);
     if (isKept) leaf.throttledSplit = { draft, plan };
   }
-  dropHints(draft.changes);
+  dropEntryRepairs(draft.changes);
   leaf.isPauseDue = true;
   if (withinMs !== undefined) loseFrozenSplit(leaf, world, now.monotonicMs);
   return undefined;
@@ -274,7 +274,8 @@ function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { wo
   for (const { header, snapshot } of nodes) {
     if (snapshot !== undefined) cache.offer(snapshot);
     const { level, incarnation, low: separator, container: child } = header;
-    if (left.level === level) leaf.hints.push({ level: level + 1, incarnation, separator, child, instead: undefined });
+    if (left.level === level)
+      leaf.entryRepairs.push({ level: level + 1, incarnation, separator, child, instead: undefined });
   }
 }
 
@@ -310,7 +311,7 @@ function failed(
     return undefined;
   }
   const canRecover = error instanceof StoreError && error.retryable;
-  const isSent = (change: Change): boolean => canRecover && !change.isHint && change.openAttempts > 0;
+  const isSent = (change: Change): boolean => canRecover && !change.isEntryRepair && change.openAttempts > 0;
   failAll(
     leaf.changes.filter((change) => !isSent(change)),
     error,

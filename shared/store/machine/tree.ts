@@ -201,7 +201,7 @@ function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep 
 
 /** Goes right by what a parent, from memory or just read, and the last split name. */
 function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefined, memory: Memory): undefined {
-  const { position, hints } = search;
+  const { position, entryRepairs } = search;
   const { header } = overtaken;
   const { container, incarnation, level, low, high, right } = header;
   const entry = parent && childInMemory(parent, position, memory);
@@ -211,20 +211,26 @@ function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefin
     if (!isAstray) return toSibling(search, overtaken, entry.child, memory);
     const owner = compareBytes(high!, entry.low) <= 0 ? right! : container;
     if (owner !== entry.child)
-      hints.push({ level: level + 1, incarnation, separator: entry.low, child: owner, instead: entry.child });
+      entryRepairs.push({ level: level + 1, incarnation, separator: entry.low, child: owner, instead: entry.child });
   }
   const part = splitPartFor(header, position);
   if (part === undefined) return toNeighbour(search, overtaken, memory);
   const isFresh = parent !== undefined && search.reply !== undefined;
   if (isFresh)
-    hints.push({ level: level + 1, incarnation, separator: part.low, child: part.container, instead: undefined });
+    entryRepairs.push({
+      level: level + 1,
+      incarnation,
+      separator: part.low,
+      child: part.container,
+      instead: undefined,
+    });
   return toSibling(search, overtaken, part.container, memory);
 }
 
 /** Goes to the right neighbour, and tells the parent of it. */
 function toNeighbour(search: Search, overtaken: Snapshot, memory: Memory): undefined {
   const { incarnation, level, high, right } = overtaken.header;
-  search.hints.push({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
+  search.entryRepairs.push({ level: level + 1, incarnation, separator: high!, child: right!, instead: undefined });
   return toSibling(search, overtaken, right!, memory);
 }
 

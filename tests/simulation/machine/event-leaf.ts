@@ -30,7 +30,7 @@ export class EventLeaf {
 
   add(changes: readonly Change[], retired?: Snapshot): void {
     this.#tell({ kind: 'came', changes, retired });
-    if (changes.some(({ isHint }) => !isHint)) this.#wake?.();
+    if (changes.some(({ isEntryRepair }) => !isEntryRepair)) this.#wake?.();
     if (this.#isRunning) return;
     this.#isRunning = true;
     this.#store.after(0, () => this.#go());
@@ -57,7 +57,7 @@ export class EventLeaf {
   /** Begins a step. Whatever ends it goes on here, so there is one at a time. */
   #go(step = this.#next()): void {
     const { leaf } = this;
-    this.#store.tellParents(leaf.hints);
+    this.#store.tellParents(leaf.entryRepairs);
     switch (step.kind) {
       case 'idle':
         this.#isRunning = !isIdle(leaf);

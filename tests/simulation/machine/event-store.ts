@@ -237,7 +237,7 @@ export class EventStore {
 
   #search(search: Search, done: (end: TreeStep) => void): void {
     const step = nextTreeStep(search, this.#memory);
-    this.tellParents(search.hints);
+    this.tellParents(search.entryRepairs);
     if (step.kind !== 'look') return done(step);
     const { cache, table } = this.world;
     if (step.forgets !== undefined) cache.forgetBranches(incarnationPrefix(table, step.forgets), rootId(table));

@@ -22,12 +22,12 @@ async function engineRefused(refusals: number) {
 }
 
 /** A change of the root, and a list that fills when it settles. */
-function changeOf(engine: Engine, key: string, isHint: boolean) {
+function changeOf(engine: Engine, key: string, isEntryRepair: boolean) {
   const settled: string[] = [];
   const change = new Change({
     position: Buffer.from(key),
     key: Buffer.from(key),
-    order: isHint ? undefined : 'key',
+    order: isEntryRepair ? undefined : 'key',
     level: 0,
     bytes: 0,
     begunTick: engine.clock.now().tick,

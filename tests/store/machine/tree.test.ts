@@ -74,8 +74,8 @@ function steps(
   return words;
 }
 
-function hintsOf({ hints }: Search): string[] {
-  return hints.map(({ level, incarnation: under, separator, child, instead }) => {
+function hintsOf({ entryRepairs }: Search): string[] {
+  return entryRepairs.map(({ level, incarnation: under, separator, child, instead }) => {
     const where = level === 1 && under === incarnation ? '' : 'elsewhere ';
     return `${where}${Buffer.from(separator).toString()}${child[0]}${instead === undefined ? '' : ` for ${instead[0]}`}`;
   });
