@@ -250,11 +250,11 @@ export class LeafMerger {
   /** Writes a quiet leaf anew if that is due, and returns the leaf as it then is. */
   async #purgedIf(whole: Snapshot | undefined, isDue: (whole: Snapshot) => boolean): Promise<Snapshot | undefined> {
     if (whole === undefined || !this.#isQuiet(whole) || !isDue(whole) || !this.#run.mayBegin()) return whole;
-    const { known: now, isFresh } = await this.#engine.router.maintain(whole.id, (leaf) => {
+    const { known: now, wasReadSince } = await this.#engine.router.maintain(whole.id, (leaf) => {
       leaf.known = whole;
       leaf.purge = whole;
     });
-    if (now === undefined || now === whole || isFresh) return now;
+    if (now === undefined || now === whole || wasReadSince) return now;
     this.#noteOwn(now);
     this.#run.tally.purged += 1;
     return now;

@@ -160,10 +160,15 @@ export function refusalsOf(changes: readonly Change[]): number {
   return changes.reduce((most, { refusals }) => Math.max(most, refusals), 0);
 }
 
-/** An entry repair that was refused so often is dropped, as others may be repairing the same branch. */
+/**
+ * An entry repair that was refused so often is dropped, as others may be repairing the same branch.
+ */
 const ENTRY_REPAIR_REFUSALS_MAX = 8;
 
-/** Rule 11: counts a refusal of these changes, and drops the entry repairs that were refused too often. */
+/**
+ * Rule 11: counts a refusal of these changes, and drops the entry repairs that were refused too
+ * often.
+ */
 export function dropRefusedEntryRepairs(changes: readonly Change[]): void {
   for (const change of changes) change.refusals += 1;
   dropEntryRepairs(changes.filter(({ refusals }) => refusals >= ENTRY_REPAIR_REFUSALS_MAX));

@@ -15,14 +15,14 @@ import { ask, next, type StepOf, told, write } from './leaf-steps.ts';
 import { ParentRepair } from './parent-repair.ts';
 import { Tree } from './tree-runner.ts';
 
-/** A change that is routed anew more often has met a damaged table. */
+/** A change that was routed anew more often than this has met a damaged table. */
 const REROUTES_MAX = 50;
 
 export class Router {
   readonly #core: EngineCore;
   readonly tree: Tree;
   readonly #parents = new ParentRepair();
-  /** Each ends the pause of a container that has entry repairs alone. */
+  /** Wake containers that pause with entry repairs alone, when a caller's change arrives. */
   readonly #wakes = new Map<Leaf, () => void>();
 
   constructor(core: EngineCore) {
@@ -87,7 +87,7 @@ export class Router {
   async #run(leaf: Leaf): Promise<void> {
     const { commitsAtATime, leaves, runtime } = this.#core;
     while (!isIdle(leaf)) {
-      // It waits a moment even where there is room, so that changes of the same moment gather.
+      // `acquire` waits a moment even where there is room, so that changes of that moment gather.
       await commitsAtATime.acquire();
       let pause: StepOf<'pause'> | undefined;
       try {
@@ -97,7 +97,7 @@ export class Router {
       }
       this.#tellParents(leaf.entryRepairs.splice(0));
       if (pause === undefined) continue;
-      if (pause.isWoken) await this.#pauseUnlessWoken(leaf, pause.ms);
+      if (pause.canBeWoken) await this.#pauseUnlessWoken(leaf, pause.ms);
       else await runtime.sleep(pause.ms);
       told(this.#core, leaf, { kind: 'pause over' });
     }

@@ -7,7 +7,10 @@ const COMMIT_PAUSE_MOST_MS = 500;
 /** Throttled commits pause longer, since every user of the account is in the way. */
 const THROTTLED_DOUBLINGS = 3;
 const THROTTLED_PAUSE_MOST_MS = 5_000;
-/** Refused entry repairs pause longer, since many processes may repair one branch and no caller waits. */
+/**
+ * Refused entry repairs pause longer, since many processes may repair one branch and no caller
+ * waits.
+ */
 const ENTRY_REPAIR_DOUBLINGS = 3;
 const ENTRY_REPAIR_PAUSE_MOST_MS = 10_000;
 /** If nothing could be sent for so long, the next pause included, the callers are told. */
@@ -56,7 +59,8 @@ export class Backoff {
   }
 
   /**
-   * How often the pause doubles; 0: no pause. `repairRefusals`: if only entry repairs wait, their refusals.
+   * How often the pause doubles; 0: no pause. `repairRefusals`: if only entry repairs wait, their
+   * refusals.
    */
   doublings(repairRefusals: number): number {
     const throttled = this.#throttledInARow > 0 ? THROTTLED_DOUBLINGS + this.#throttledInARow : 0;

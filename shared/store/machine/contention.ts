@@ -1,7 +1,7 @@
 // What a process does about others that write the same containers: it reads before it commits,
 // yields to those that waited longer, splits a leaf that is dear to share, and asks others to leave
 // it alone meanwhile. `note` keeps what was seen as plain data; `advise` says what follows from it.
-// A wrong advice costs requests or time, never a record: no rule rests on it.
+// Wrong advice costs requests or time, never a record, because no rule rests on it.
 import type { Change } from '../container/change.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import { writersAhead } from '../container/writers.ts';
@@ -37,7 +37,7 @@ import {
 } from './contention-numbers.ts';
 import { costOf, type Costs, NOTHING, splitInto, sum } from './sharing-costs.ts';
 
-/** How soon requests are answered, and how commits of one entity meet. */
+/** The provider's pace: round trips, and whether commits of one entity wait for each other. */
 export interface Way {
   readonly reads: { readonly roundTripMs: number };
   readonly commits: { readonly roundTripMs: number; readonly meanRoundTripMs: number };
@@ -64,15 +64,16 @@ interface Seen {
   hasCommitted: boolean;
   /** Looks still to be taken because one met a commit of others. */
   looksDue: number;
-  /** Own commits before which it still yields, or that go alone. */
+  /** Before how many more own commits it may yield. */
   yieldsLeft: number;
+  /** How many more own commits go in a request of their own. */
   aloneLeft: number;
   refusalsInARow: number;
   /** It was refused, and has not yielded since. */
   isRefused: boolean;
   /** How long the refused commit stood in line; 0: it did not. */
   lineMs: number;
-  /** It began to yield after this commit, then. */
+  /** The container's last commit when the last yield began, and when that was. */
   yieldsAfter: Id64 | undefined;
   yieldsSinceMs: number;
   yieldsInARow: number;
@@ -80,7 +81,7 @@ interface Seen {
 
 /** One table, as this process saw it. */
 export interface Contention {
-  /** This process's, with which the ids of its commits begin. */
+  /** The first digits of this process's commit ids. */
   readonly tag: string;
   readonly way: Way;
   /** The last ones looked at come last. */
@@ -88,30 +89,30 @@ export interface Contention {
   /** Commits of others in all containers: what is usual. */
   foreign: Rate;
   /** What changes cost in leaves that this process commits to seldom. */
-  seldom: Costs;
+  costsWhereSeldom: Costs;
 }
 
 const NEVER: Rate = { count: 0, watchedMs: 0 };
 
 export function newContention(tag: string, way: Way): Contention {
-  return { tag, way, containers: new Map(), foreign: NEVER, seldom: NOTHING };
+  return { tag, way, containers: new Map(), foreign: NEVER, costsWhereSeldom: NOTHING };
 }
 
 /** What was seen of a container, or done to it. */
 export type Sighting =
-  /** A reply showed so many commits of others since one that is `ms` older. */
+  /** A reply showed this many commits of others since another reply, `ms` before. */
   | { readonly kind: 'look'; readonly foreignCommits: number; readonly ms: number; readonly wasSplit: boolean }
-  /** A read for the sake of its changes was answered. */
+  /** A read was answered that was sent for the container's changes. */
   | { readonly kind: 'read' }
   /** A commit of this process was acknowledged. */
   | { readonly kind: 'commit'; readonly changes: readonly Pick<Change, 'queuedMs' | 'position'>[] }
-  /** One was refused, or its fate is unknown. */
+  /** A commit of this process was refused, or its outcome is unknown. */
   | { readonly kind: 'failure'; readonly isRefused: boolean; readonly tookMs: number }
   /** This process waits for others, which committed this last. */
   | { readonly kind: 'yield'; readonly after: Id64 }
   /** This process asked others to leave it alone, by this commit. */
   | { readonly kind: 'freeze'; readonly by: Id64 }
-  /** This process split it into these nodes, itself among them unless it is a root. */
+  /** This process split the container into these nodes; it is one of them unless it is a root. */
   | { readonly kind: 'split'; readonly nodes: readonly EntityId[] }
   /** A split for contention failed. */
   | { readonly kind: 'lost split' };
@@ -180,10 +181,10 @@ function commit(
   nowMs: number,
 ): void {
   const cost = costOf(changes, seen.requestsSinceCommit + 1, freeCommitMs(contention.way), nowMs);
-  if (seen.costs.commits < COMMITS_ENOUGH) contention.seldom = sum(contention.seldom, KEPT, cost);
+  if (seen.costs.commits < COMMITS_ENOUGH) contention.costsWhereSeldom = sum(contention.costsWhereSeldom, KEPT, cost);
   seen.costs = sum(seen.costs, KEPT, cost);
   const position = changes[changes.length >> 1]?.position;
-  // A process that meets no others splits nothing.
+  // Positions are kept only while others write here, too; without two of them nothing is split.
   if (position !== undefined && seen.yieldsLeft > 0)
     seen.positions = [position, ...seen.positions.slice(0, POSITIONS_KEPT - 1)];
   seen.own = added(seen.own, 1, Math.max(0, nowMs - seen.lastCommitMs), HORIZON_MS);
@@ -207,12 +208,12 @@ export interface Advice {
   readonly splitInto: number;
   /** How long others are asked to leave it alone, if it is split. */
   readonly freezeMs: number;
-  /** Whether its commits go alone: in a batch a refusal proves nothing (rule 1). */
+  /** Whether its commits go in requests of their own, where a refusal is certain (rule 1). */
   readonly isAlone: boolean;
 }
 
-/** When advice is asked for, and shares between 0 and 1. */
-interface Moment {
+/** When advice is asked for, and what draws shares from 0 to 1. */
+interface Asked {
   readonly nowMs: number;
   readonly draw: () => number;
 }
@@ -223,7 +224,7 @@ export function advise(contention: Contention, snapshot: Snapshot, nowMs: number
   return {
     readFirst: isLookDue(contention, seen, snapshot, nowMs) || isProbablyStale(contention, snapshot, nowMs),
     yieldMs: yieldMs(contention, seen, snapshot, { nowMs, draw }),
-    splitInto: splitInto(snapshot, seen.costs, contention.seldom, seen.positions),
+    splitInto: splitInto(snapshot, seen.costs, contention.costsWhereSeldom, seen.positions),
     freezeMs: Math.min(
       YIELD_MOST_MS,
       Math.ceil(FREEZE_ROUND_TRIPS * roundTripMs + pageBytesOf(snapshot.header) / SPLIT_BYTES_A_MS),
@@ -234,11 +235,10 @@ export function advise(contention: Contention, snapshot: Snapshot, nowMs: number
 
 /** Whether others have probably committed since the snapshot was seen. */
 export function isProbablyStale(contention: Contention, { id, seen }: Snapshot, nowMs: number): boolean {
-  const foreign = seenOf(contention, id, nowMs);
-  return foreignPerMs(contention, foreign) * (nowMs - seen.monotonicMs) > STALE_MAX;
+  return foreignPerMs(contention, seenOf(contention, id, nowMs)) * (nowMs - seen.monotonicMs) > STALE_MAX;
 }
 
-/** Commits in a row leave no chance to others, which read first. */
+/** Commits that follow closely shut out others, who have to read first. */
 function isLookDue(
   contention: Contention,
   { hasCommitted, looksDue }: Seen,
@@ -249,12 +249,7 @@ function isLookDue(
   return hasCommitted && looksDue > 0 && nowMs - snapshot.seen.monotonicMs <= inARowMs;
 }
 
-function yieldMs(
-  contention: Contention,
-  seen: Seen,
-  { header, lastCommit }: Snapshot,
-  { nowMs, draw }: Moment,
-): number {
+function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Snapshot, { nowMs, draw }: Asked): number {
   if (seen.yieldsInARow >= YIELDS_MOST) return 0;
   const isYielding = seen.yieldsAfter === lastCommit;
   if (header.freezeMs > 0) {
@@ -279,7 +274,7 @@ function yieldToWritersMs({ tag, way }: Contention, seen: Seen, header: Header, 
   const commitsPerMs = perMs(seen.foreign) + perMs(seen.own);
   if (commitsPerMs * roundTripMs < (way.commitsWait ? CROWD_TO_YIELD : CROWD_TO_YIELD_AT_ONCE)) return 0;
   const ahead = writersAhead(header, tag);
-  // Writers that the header does not name do not know of each other.
+  // The header does not name this process: it cannot know who was before it, and waits at random.
   if (ahead === undefined) return seen.isRefused && seen.refusalsInARow >= REFUSALS ? roundTripMs * doubled : 0;
   return (
     Math.max(0, ahead + 1 - WRITERS_AT_ONCE) *
@@ -301,7 +296,9 @@ function foreignPerMs(contention: Contention, seen: Seen): number {
   return perMs(seen.foreign, perMs(contention.foreign));
 }
 
-/** The time of a commit that nothing holds up. Reads tell it if all commits stood in line. */
+/**
+ * The time of a commit that nothing holds up. If all stood in line, a multiple of a read bounds it.
+ */
 function freeCommitMs({ reads, commits }: Way): number {
   return Math.min(commits.meanRoundTripMs, COMMIT_READS * reads.roundTripMs);
 }
@@ -328,7 +325,7 @@ function newSeen(nowMs: number): Seen {
   };
 }
 
-/** What a split makes of no account: what was seen of the container says little of what is left. */
+/** What is forgotten after a split: it says little about the container that is left. */
 function nothingSeen(nowMs: number) {
   return {
     foreign: NEVER,

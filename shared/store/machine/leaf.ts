@@ -68,7 +68,7 @@ export type Step =
     }
   /** Asks whether the container still has this version. */
   | { readonly kind: 'check'; readonly snapshot: Snapshot }
-  | { readonly kind: 'pause'; readonly ms: number; readonly isWoken: boolean }
+  | { readonly kind: 'pause'; readonly ms: number; readonly canBeWoken: boolean }
   /** Lets the event loop run; more work follows. */
   | { readonly kind: 'turn' }
   | {
@@ -148,7 +148,16 @@ export type Frozen = Pick<Advice, 'splitInto' | 'freezeMs'>;
 /** Absorbing the right neighbour, or writing all pages anew without dead records. */
 export type Maintenance = { readonly mustReplace: boolean } | 'purge';
 
-/** Where an attempt of several steps stands. */
+/**
+ * Where an attempt of several steps stands, and what follows. A failed read or insert ends each.
+ *
+ * - `unsealed`, then `laid`, then a write or a split; or `negatives` if nothing changes.
+ * - `negatives`: if the version is the same, the verdicts are told; else a read and a new round.
+ * - `split`: if the version is the same, the nodes are inserted and the link is written. With
+ *   another version, or a node that may be missing, a new round follows.
+ * - `settle`: a read settles the open attempts, and a new round follows.
+ * - `frozen`: the split is laid out, unless the container has changed since.
+ */
 export type Stage =
   | { readonly kind: 'unsealed'; readonly group: Group; readonly unsealed: UnsealedEvaluation }
   | { readonly kind: 'laid'; readonly group: Group; readonly evaluation: Evaluation }
@@ -199,7 +208,7 @@ export interface Leaf {
   known: Snapshot | undefined;
   isMissing: boolean;
   /** A read has shown it since the last acknowledged commit and since the last yield. */
-  isFresh: boolean;
+  wasReadSince: boolean;
   /** The process yielded, so others may have changed or split it. */
   mustRead: boolean;
   /** How many reads of pages followed each other. */
@@ -250,7 +259,7 @@ export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf
     backoff: new Backoff(),
     known: undefined,
     isMissing: false,
-    isFresh: false,
+    wasReadSince: false,
     mustRead: false,
     pageReads: 0,
     groupCountMax: GROUP_COUNT_MAX,

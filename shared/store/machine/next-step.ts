@@ -30,23 +30,26 @@ import {
 import { loseFrozenSplit } from './give-up.ts';
 
 /**
- * An older snapshot is read again, because a merged leaf keeps its commit ids for 24 h (rule 30).
+ * An older snapshot is read before a commit. A merged leaf's header, by which attempts are settled,
+ * is removed after 24 h (rule 30), and half of that leaves room for slow clocks.
  */
 const REMEMBERED_MS = 12 * 60 * 60_000;
-/** A pause is slept in pieces of this length, so that it ends when the last caller leaves. */
+/**
+ */
 const PIECE_MS = 100;
 /** Near a caller's deadline a read asks sooner what became of a write, but not sooner than this. */
 const SETTLING_READ_LEAST_MS = 100;
 
 /**
  * The step that follows from this state. The caller carries it out and tells the event that came of
- * it before it asks for the next step. While a write is under way it may ask for one read beside
- * it.
+ * it before it asks for the next step. While a write is under way the step is `answer`, or one read
+ * to be done beside the write.
  */
 export function nextStep(leaf: Leaf, here: Here): Step {
   const { world, now } = here;
   if (leaf.underWay !== undefined) return whileUnderWay(leaf);
   if (leaf.stage !== undefined) return goOn(leaf, leaf.stage, here) ?? nextStep(leaf, here);
+  // Neither under way nor being settled: the link of the split for contention has failed.
   if (leaf.frozenLink !== undefined) loseFrozenSplit(leaf, world, now.monotonicMs);
   if (!hasWork(leaf)) return { kind: 'idle' };
   const pause = nextPause(leaf, here);
@@ -103,7 +106,7 @@ function nextPause(leaf: Leaf, here: Here): Step | undefined {
   }
   const ms = pause.kind === 'backoff' ? Math.min(pause.leftMs, PIECE_MS) : pause.leftMs;
   pause.leftMs -= ms;
-  return { kind: 'pause', ms, isWoken: pause.kind === 'entry repairs' };
+  return { kind: 'pause', ms, canBeWoken: pause.kind === 'entry repairs' };
 }
 
 /**
@@ -121,7 +124,7 @@ function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
   return { kind: 'read', id: leaf.id, what: [], reader: 'doubt', withinMs: leftMs };
 }
 
-/** Between 0 and 1. */
+/** A random share from 0 to 1. */
 function drawShare({ runtime }: World): number {
   return asBuffer(runtime.random(2)).readUInt16BE() / 0xffff;
 }
@@ -181,9 +184,9 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
   return tryCommit(leaf, here, { snapshot: known, base: known, changes: group, now, target });
 }
 
-/** A read now makes a refusal unlikely, after which both read and commit would be due. */
+/** A refusal costs a read and another commit; a read now makes it unlikely. */
 function isReadDue(leaf: Leaf, known: Snapshot, { readFirst }: Advice, now: Moment): boolean {
-  if (leaf.isFresh) return false;
+  if (leaf.wasReadSince) return false;
   return leaf.mustRead || readFirst || ageAt(known.seen, now) > REMEMBERED_MS;
 }
 

@@ -46,7 +46,7 @@ export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
       checked(leaf, event.isCurrent);
       break;
     case 'pause over':
-      passed(leaf, world);
+      pauseOver(leaf, world);
       break;
     case 'answered':
       answered(leaf, event, here);
@@ -70,14 +70,14 @@ function came(leaf: Leaf, { changes, retired }: Extract<Event, { kind: 'came' }>
   if (retired !== undefined) leaf.absorbing ??= newAbsorbing(retired);
 }
 
-function passed(leaf: Leaf, world: World): void {
+function pauseOver(leaf: Leaf, world: World): void {
   const { pause } = leaf;
   if (pause === undefined || pause.leftMs > 0) return;
   leaf.pause = undefined;
   if (pause.kind !== 'yield') return;
   count(world, 'yields');
   // Others had time to write, so the container may look different now.
-  leaf.isFresh = false;
+  leaf.wasReadSince = false;
   leaf.mustRead = true;
 }
 
@@ -86,7 +86,7 @@ function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' 
   note(here.world.contention, leaf.id, { kind: 'read' }, here.now.monotonicMs);
   leaf.known = snapshot;
   leaf.isMissing = snapshot === undefined;
-  leaf.isFresh = true;
+  leaf.wasReadSince = true;
   leaf.mustRead = false;
   const { stage } = leaf;
   if (reader === 'doubt') return leaf.open.settleAndClear(snapshot);
@@ -96,16 +96,14 @@ function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' 
 }
 
 function shownNeighbour({ absorbing }: Leaf, snapshot: Snapshot | undefined): void {
-  if (absorbing === undefined) return;
-  absorbing.right = snapshot;
-  absorbing.isGone = snapshot === undefined;
+  if (absorbing !== undefined) Object.assign(absorbing, { right: snapshot, isGone: snapshot === undefined });
 }
 
 function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot: Snapshot | undefined): void {
   leaf.stage = undefined;
   if (stage.clears) leaf.open.settleAndClear(snapshot);
   else leaf.open.settle(snapshot);
-  // No other commit caused the refusal, so another attempt at once would be refused as well.
+  // The base still stands, so no other commit was the reason: an attempt at once would fail alike.
   if (stage.isRefused && leaf.open.has(stage.attempt)) leaf.backoff.failuresInARow += 1;
 }
 
@@ -121,7 +119,7 @@ function shownWhileUnderWay(leaf: Leaf, here: Here): void {
     leaf.overdue = underWay;
     leaf.underWay = undefined;
     leaf.isPauseDue = true;
-    mustSettle(leaf, underWay, { kind: 'unknown', reason: 'other' }, { ...here, sent: here.now });
+    beginSettling(leaf, underWay, { kind: 'unknown', reason: 'other' }, { ...here, sent: here.now });
   }
 }
 
@@ -141,7 +139,7 @@ function answered(leaf: Leaf, { attempt, outcome, sent }: Extract<Event, { kind:
   leaf.isPauseDue = true;
   if (outcome.kind === 'taken back') return;
   if (outcome.kind === 'unknown' || outcome.reason === 'condition')
-    mustSettle(leaf, attempt, outcome, { ...here, sent });
+    beginSettling(leaf, attempt, outcome, { ...here, sent });
   else turnedAway(leaf, attempt, outcome, { ...here, sent });
 }
 
@@ -157,7 +155,7 @@ function acknowledged(
   leaf.isMissing = false;
   count(world, 'commits');
   leaf.backoff.end();
-  leaf.isFresh = false;
+  leaf.wasReadSince = false;
   leaf.mustSplit = false;
   leaf.open.acknowledge(attempt);
   const { frozen } = leaf;
@@ -180,7 +178,7 @@ function turnedAway(
   if (refused.reason === 'throttled') {
     attempt.answer = 'throttled';
     noteTurnedAway(leaf, refusal, attempt.changes, times);
-    // A read at once is worth it only for earlier attempts, which may have landed by now.
+    // A read at once could only find earlier attempts: this one was turned away.
     if (leaf.open.mayLand) leaf.stage = { kind: 'settle', attempt, isRefused: false, clears: true };
     return;
   }
@@ -192,7 +190,7 @@ function turnedAway(
   if (!leaf.mustSplit) failChanges(attempt.changes, refusal, world);
 }
 
-function mustSettle(
+function beginSettling(
   leaf: Leaf,
   attempt: Attempt,
   outcome: Refused | Unknown,
@@ -235,8 +233,8 @@ function inserted(
   if (nodes !== undefined) return link(leaf, stage, nodes, { world, now });
   if (refusal === undefined) leaf.backoff.failuresInARow += 1;
   else {
-    const times = { sentMs: Infinity, nowMs: now.monotonicMs, table: world.table };
-    noteTurnedAway(leaf, refusal, draft.changes, times);
+    const { monotonicMs: nowMs } = now;
+    noteTurnedAway(leaf, refusal, draft.changes, { sentMs: nowMs, nowMs, table: world.table });
     if (isKept) leaf.throttledSplit = { draft, plan };
   }
   dropEntryRepairs(draft.changes);

@@ -215,8 +215,8 @@ function byHints(search: Search, overtaken: Snapshot, parent: Snapshot | undefin
   }
   const part = splitPartFor(header, position);
   if (part === undefined) return toNeighbour(search, overtaken, memory);
-  const isFresh = parent !== undefined && search.reply !== undefined;
-  if (isFresh)
+  const wasReadSince = parent !== undefined && search.reply !== undefined;
+  if (wasReadSince)
     entryRepairs.push({
       level: level + 1,
       incarnation,

@@ -10,7 +10,8 @@ import { compareBytes } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/stored-record.ts';
 import { pathStep } from './check-value.ts';
-import { decodeEntry, encodeValue, matches, type ValueContext } from './encode-value.ts';
+import { decodeEntry, encodeValue, type ValueContext } from './encode-value.ts';
+import { matches } from './record-version.ts';
 
 /** The last moment that a Date can hold. */
 const LATEST_MS = 8.64e15;

@@ -8,6 +8,7 @@ import type { StoredRecord } from '../format/stored-record.ts';
 import { checkValue, Refusal } from './check-value.ts';
 import { unpackValue } from './msgpack-reader.ts';
 import { packValue } from './msgpack.ts';
+import { versionOf } from './record-version.ts';
 
 /** The most bytes of a key and its encoded value, which fit every provider's entity. */
 export const RECORD_BYTES_MAX = 512 * 1024;
@@ -108,14 +109,3 @@ export function decodeEntry<V>(context: ValueContext, key: string, record: Store
 
 /** What a scan gives for a stored record: an entry, or the key alone. */
 export type Give<T> = (record: StoredRecord, incarnation: Id64) => T;
-
-/** A record's version as users see it. It never returns for the same key. */
-export function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
-  return `${incarnation}-${version.toString(36)}`;
-}
-
-/** Whether the record has the version that a call asks for; true if the call asks for none. */
-export function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
-  if (ifVersion === undefined) return true;
-  return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;
-}

@@ -3,8 +3,9 @@ import type { Verdict } from '../container/change.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { DeleteOutcome, Entry, PutOutcome, UpdateOutcome } from '../contract/results.ts';
 import type { ActionContext } from './actions.ts';
-import { decodeEntry, versionOf } from './encode-value.ts';
+import { decodeEntry } from './encode-value.ts';
 import type { Keyed } from './write.ts';
+import { versionOf } from './record-version.ts';
 
 /** The outcome of a call's one item. Throws its error. */
 export function unlessFailed<O extends { readonly status: string }>([outcome]: readonly O[]) {

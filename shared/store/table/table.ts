@@ -57,9 +57,10 @@ import {
 } from './outcomes.ts';
 import { RecordReader } from './read.ts';
 import { TableScan } from './scan.ts';
-import { decodeEntry, type Give, versionOf } from './encode-value.ts';
+import { decodeEntry, type Give } from './encode-value.ts';
 import { type Keyed, Writer } from './write.ts';
 import { isSource, type Source, writeSource } from './write-source.ts';
+import { versionOf } from './record-version.ts';
 
 const keyOf: Give<string> = ({ key }) => decodeKey(key);
 const NO_VALUE = { value: undefined, version: '', expiresAtMs: undefined };

@@ -86,13 +86,13 @@ export class EventLeaf {
     }
   }
 
-  #pause({ ms, isWoken }: StepOf<'pause'>): void {
+  #pause({ ms, canBeWoken }: StepOf<'pause'>): void {
     const passed = (): void => {
       this.#wake = undefined;
       this.#go(this.#tell({ kind: 'pause over' }));
     };
     const cancel = this.#store.after(ms, passed);
-    if (!isWoken) return;
+    if (!canBeWoken) return;
     this.#wake = () => {
       this.#wake = undefined;
       cancel();
