@@ -67,7 +67,10 @@ export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }
 
-/** What a change is made of. A change without `dueMs`, such as an entry repair, has no waiting caller. */
+/**
+ * What a change is made of. A change without `dueMs`, such as an entry repair, has no waiting
+ * caller.
+ */
 type ChangeInit = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
   readonly whole?: Clearing | Batch | undefined;
