@@ -32,7 +32,7 @@ class WaitingFirst extends BaseSequencer {
 /** No emulators. */
 const UNITS = ['tests/{store,lab,functions,client}/**/*.test.ts'];
 /** A tracer follows all stores, or all clients, of its process until that ends. */
-const ALONE = ['tests/functions/instance/opentelemetry.test.ts', 'tests/drivers/own-client-traced.test.ts'];
+const ALONE = ['tests/functions/instance/function-spans.test.ts', 'tests/drivers/own-client-traced.test.ts'];
 // Emulators are started once and shared by all files; each case works in a fresh namespace.
 const EMULATORS = 'tests/support/global-setup.ts';
 
@@ -62,7 +62,7 @@ export default defineConfig({
           globalSetup: [EMULATORS, 'tests/support/left-out.ts'],
         },
       },
-      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS, 'tests/support/tools.ts'] } },
+      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS, 'tests/support/rare-tools.ts'] } },
     ],
   },
 });

@@ -18,7 +18,7 @@ import {
   textOf,
   written,
 } from '../../shared/drivers/conformance/calls.ts';
-import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/service.ts';
+import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/protocol-service.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { azureAt, datastoreAt, type Transport, TRANSPORTS } from './emulated.ts';
 

@@ -1,6 +1,6 @@
 // One round each, as npm run soak -- --real plays them for minutes.
 import { afterAll, describe, expect, test } from 'vitest';
-import { azurePlace, datastorePlace } from './place.ts';
+import { azurePlace, datastorePlace } from './emulator-place.ts';
 import { playRound } from './round.ts';
 
 const places = await Promise.all([datastorePlace(), azurePlace()]);

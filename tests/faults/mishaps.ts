@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from '../simulation/chance.ts';
 import type { Events } from '../simulation/events.ts';
-import type { Place } from './place.ts';
+import type { Place } from './emulator-place.ts';
 import type { FaultyProxy } from './proxy.ts';
 import type { WorkerProcess } from './worker-process.ts';
 

@@ -5,7 +5,7 @@ import { openStore } from '../../shared/store/index.ts';
 import { driverAt } from '../drivers/emulated.ts';
 import { Chance } from '../simulation/chance.ts';
 import { Events } from '../simulation/events.ts';
-import { azurePlace, datastorePlace } from './place.ts';
+import { azurePlace, datastorePlace } from './emulator-place.ts';
 import { FaultyProxy } from './proxy.ts';
 
 const KIB = 1024;

@@ -1,7 +1,7 @@
 // JSON merge patch: the RFC's own table, and values that decoding would round.
 import { expect, test } from 'vitest';
 import { mergePatch } from '../../../functions/http/merge-patch.ts';
-import { chanceOf, jsonOf } from '../fuzz/chance.ts';
+import { chanceOf, jsonOf } from '../fuzz/fuzz-chance.ts';
 
 function merged(target: string, patch: string): string {
   return Buffer.from(mergePatch(Buffer.from(patch))(Buffer.from(target))).toString();

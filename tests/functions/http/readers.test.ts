@@ -5,7 +5,7 @@ import { JsonReader } from '../../../functions/http/json-reader.ts';
 import { MsgpackReader } from '../../../functions/http/msgpack-content.ts';
 import { VALUES_MAX } from '../../../functions/http/body-reader.ts';
 import { batchIn } from '../../../functions/records/batch-body.ts';
-import { chanceOf, jsonOf, mutated } from '../fuzz/chance.ts';
+import { chanceOf, jsonOf, mutated } from '../fuzz/fuzz-chance.ts';
 import { JSON_TYPE, MSGPACK, nested } from '../suite/http-client.ts';
 
 test('takes what JSON.parse takes, to the byte, and nothing else', () => {

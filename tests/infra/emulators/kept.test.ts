@@ -9,7 +9,7 @@ import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { expect, onTestFinished, test } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../../infra/emulators/azurite.ts';
 import { type Change, openJournal } from '../../../infra/emulators/datastore/storage/journal.ts';
-import { insert, integer, key, remove, serviceAt, update } from './datastore/service.ts';
+import { insert, integer, key, remove, serviceAt, update } from './datastore/protocol-service.ts';
 import { testFolder } from '../../support/folder.ts';
 
 async function newFile(): Promise<string> {

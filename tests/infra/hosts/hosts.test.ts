@@ -13,7 +13,7 @@ import { cellResultSchema } from '../../../shared/lab/load/cell.ts';
 import { KEYS } from '../../functions/test-keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/http-client.ts';
 import { describeHost } from '../../functions/suite/host.ts';
-import { tokenOf } from '../../functions/vacuum/token.ts';
+import { tokenOf } from '../../functions/vacuum/id-token.ts';
 import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
 import { fileFolder } from '../../support/folder.ts';
 import { azureEnvironment, gcpEnvironment, sendTo } from './record-hosts.ts';

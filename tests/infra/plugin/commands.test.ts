@@ -8,7 +8,7 @@ import { changeKeys } from '../../../infra/plugin/commands/app-keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
+import { type Answer, SUBSCRIPTION } from './stand-ins/stand-in-tools.ts';
 
 const NOW = { isPlanOnly: false } as const;
 const KEPT = { isDataDeleted: false, isConfirmed: true } as const;

@@ -7,8 +7,8 @@ import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import type { ProviderSettings } from '../../../infra/plugin/context/settings-schema.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
-import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/tools.ts';
+import { PROVIDER_SETTINGS } from './stand-ins/default-settings.ts';
+import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/stand-in-tools.ts';
 
 const NOW = { isPlanOnly: false } as const;
 const PLAN = { isPlanOnly: true } as const;

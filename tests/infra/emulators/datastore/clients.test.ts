@@ -1,7 +1,7 @@
 // Google's high-level client on the embedded server: beside this, the comparison's tests use it.
 import { Datastore, PropertyFilter } from '@google-cloud/datastore';
 import { expect, inject, test } from 'vitest';
-import { freshKind } from './service.ts';
+import { freshKind } from './protocol-service.ts';
 
 const client = new Datastore({ projectId: 'plain', apiEndpoint: inject('embeddedEndpoint') });
 

@@ -1,7 +1,7 @@
 // Values of all kinds: what is stored comes back, as the service completes it; and ids it chooses.
 import { expect } from 'vitest';
 import { type Declare, refuser } from '../declare.ts';
-import { insert, integer, key, plain, type Service, text, upsert, type Value, versionOf } from '../service.ts';
+import { insert, integer, key, plain, type Service, text, upsert, type Value, versionOf } from '../protocol-service.ts';
 
 const LONG = 'x'.repeat(1_501);
 

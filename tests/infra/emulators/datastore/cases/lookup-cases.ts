@@ -1,7 +1,7 @@
 // Lookup: found, missing and masked entities.
 import { expect } from 'vitest';
 import { type Declare, refuser } from '../declare.ts';
-import { insert, key, remove, text, upsert } from '../service.ts';
+import { insert, key, remove, text, upsert } from '../protocol-service.ts';
 
 export function lookupCases(declare: Declare): void {
   const invalid = refuser(declare);

@@ -1,7 +1,7 @@
 // The four operations and their results.
 import { expect } from 'vitest';
 import { type Declare, expectCode, refuser } from '../declare.ts';
-import { CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../service.ts';
+import { CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../protocol-service.ts';
 
 export function commitCases(declare: Declare): void {
   const invalid = refuser(declare);
