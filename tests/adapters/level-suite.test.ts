@@ -41,7 +41,7 @@ class Assertions {
     };
   }
 
-  /** A test that returns a promise ends with it; others end by `end`, or once their plan is kept. */
+  /** A test that returns a promise ends with it, others by `end` or with their plan. */
   async run(body: (assertions: Assertions) => unknown): Promise<void> {
     const returned = body(this);
     await (returned instanceof Promise ? returned : this.#ended.promise);
