@@ -2,54 +2,15 @@
 // the real providers: what each plan takes away, and what the commands do about it.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../infra/package/bundle.ts';
-import { azure } from '../../../infra/plugin/clouds/azure-cloud.ts';
-import { gcp } from '../../../infra/plugin/clouds/gcp-cloud.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import { lossesOf } from '../../../infra/plugin/stack/losses.ts';
 import { RECORDED } from './recorded/recorded.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 
 const NOW = { isPlanOnly: false } as const;
 const CONFIRMED = { isPlanOnly: false, isConfirmed: true } as const;
 const KEPT = { isDataDeleted: false, isConfirmed: true } as const;
-const DATABASE = ['google_firestore_database.store'];
-const ACCOUNT = ['azurerm_storage_account.data'];
-const GROUP = ['azurerm_resource_group.data', ...ACCOUNT];
-
-describe('what a plan takes away', () => {
-  test.each<readonly [Cloud, string, readonly string[], number]>([
-    ['gcp', 'fresh', [], 0],
-    ['gcp', 'unchanged', [], 0],
-    ['gcp', 'backups', [], 0],
-    ['gcp', 'protection', [], 0],
-    ['gcp', 'functions-region', [], 2],
-    ['gcp', 'remove', [], 2],
-    ['gcp', 'region', DATABASE, 2],
-    ['gcp', 'location', DATABASE, 0],
-    ['gcp', 'service', DATABASE, 2],
-    ['gcp', 'place', DATABASE, 2],
-    ['gcp', 'remove-data', DATABASE, 2],
-    ['azure', 'fresh', [], 0],
-    ['azure', 'unchanged', [], 0],
-    ['azure', 'in-place', [], 0],
-    ['azure', 'protection', [], 0],
-    ['azure', 'remove', [], 2],
-    ['azure', 'replication', ACCOUNT, 0],
-    ['azure', 'region', GROUP, 2],
-    ['azure', 'service', GROUP, 2],
-    ['azure', 'place', ACCOUNT, 2],
-    ['azure', 'remove-data', GROUP, 2],
-  ])('on %s, for %s: %j and %d functions', (cloud, name, data, functions) => {
-    const { holdings } = cloud === 'gcp' ? gcp : azure;
-    const losses = lossesOf(planOf(cloud, name));
-    const lost = losses.map(({ address }) => address).filter((address) => holdings.data.includes(address));
-    expect(lost.sort()).toEqual(data);
-    expect(losses.filter(({ type }) => type === holdings.functionType)).toHaveLength(functions);
-  });
-});
-
 describe('the commands', () => {
   let machine: Machine;
   beforeEach(async () => {

@@ -42,9 +42,3 @@ test('a refusal of a query names the emulator that answers it', async () => {
   await expect(client.runQuery(query)).rejects.toMatchObject(refused);
   await expect(client.runAggregationQuery(client.createAggregationQuery(query).count())).rejects.toMatchObject(refused);
 });
-
-test('the high-level client reads a query of more than one batch', async () => {
-  const kind = freshKind();
-  await client.save(Array.from({ length: 400 }, (_, id) => ({ key: client.key([kind, id + 1]), data: { id } })));
-  expect((await client.runQuery(client.createQuery(kind).order('__key__')))[0]).toHaveLength(400);
-});

@@ -30,6 +30,8 @@ export function valueCases(declare: Declare): void {
 
   returned('null', { nullValue: 'NULL_VALUE' });
   returned('a boolean', { booleanValue: true });
+  returned('a large integer', { integerValue: '-9223372036854775808' });
+  returned('text beyond ASCII', text('Zoë \u{1f600}'));
   returned('a double', { doubleValue: -0.5 });
   returned('an indexed blob', { blobValue: Buffer.from([0, 255]) });
   returned('the first second of the year 1', moment(-62_135_596_800), { timestampValue: { seconds: '-62135596800' } });
