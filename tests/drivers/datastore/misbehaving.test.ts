@@ -208,9 +208,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   describe('a status', () => {
     test.each([
       [6, 'refused', 'condition'],
-      [7, 'refused', 'denied'],
-      [8, 'unknown', 'throttled'],
-      [14, 'unknown', 'other'],
       [99, 'unknown', 'other'],
     ])('of %i in headers alone is the verdict: %s (%s)', async (code, kind, reason) => {
       const { server, driver } = await answered(({ stream }) => statusOnly(stream, code));

@@ -157,20 +157,6 @@ const lies = (): Partial<Driver> => ({
   remove: async (removals) => removals.map(() => ({ kind: 'removed' })),
 });
 
-const showsTheEntityBefore = (driver: Driver): Partial<Driver> => {
-  const before = new Map<string, Awaited<ReturnType<Driver['read']>>[number]>();
-  return {
-    async write(writes, options) {
-      for (const { id } of writes) before.set(id, (await driver.read([{ id, parts: 'all' }], CALL))[0]);
-      return driver.write(writes, options);
-    },
-    read: async (requests, options) => {
-      const found = await driver.read(requests, options);
-      return found.map((entity) => (entity !== undefined && before.get(entity.id)) || entity);
-    },
-  };
-};
-
 const cutsLongParts = (driver: Driver): Partial<Driver> => ({
   async read(requests, options) {
     const found = await driver.read(requests, options);
@@ -201,7 +187,6 @@ const PLANTED: readonly (readonly [what: string, place: () => Place, broken: Reg
     /the version that a write answers is the one that a read/,
   ],
   ['acknowledges removals that it did not do', () => altered(lies), /a removal at the present version removes/],
-  ['shows what was there before', () => altered(showsTheEntityBefore), /a patch changes the named parts and keeps/],
   ['cuts long parts', () => altered(cutsLongParts), /a part of 300 KB shrinks, grows and goes/],
   [
     'applies a part of a request that should be atomic',
