@@ -244,7 +244,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       expect(server.requests).toHaveLength(3);
     });
 
-    test('is there for each request, however many are in flight: who calls the driver limits them', async () => {
+    test('is opened for each request in flight: the callers of the driver limit their number', async () => {
       const { driver, server } = await served(() => {});
       const writes = Array.from({ length: 300 }, () => write(driver, { timeoutMs: 60_000 }));
       await expect.poll(() => server.requests.length).toBe(300);
@@ -268,7 +268,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ['999999', 30_000],
     ['soon', undefined],
     ['-1', undefined],
-  ])('the service asks for a pause of %s: it is handed on, and bounded', async (retryAfter, retryAfterMs) => {
+  ])('a pause of %s that the service asks for is handed on, within bounds', async (retryAfter, retryAfterMs) => {
     const { driver } = await served(({ socket }) =>
       socket.write(azureText(503, { ...JSON_TYPE, 'Retry-After': retryAfter }, odataError('ServerBusy'))),
     );
@@ -300,7 +300,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ]);
   });
 
-  test('that tells of a missing table makes one, and the transaction is sent again, for it had no effect', async () => {
+  test('a transaction on a missing table creates the table, and is sent again, as it had no effect', async () => {
     const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
     const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
     const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));

@@ -1,6 +1,6 @@
-// What Azure's driver makes of a reply: one table for both transports. A read becomes unavailable,
-// never absence; a write unknown, never refused, unless the service itself says so; nothing is sent
-// again.
+// How Azure's driver takes a reply, in one table for both transports. Unless the service itself
+// says more, a read is unavailable, never absence, and a write unknown, never refused; the driver
+// sends nothing again.
 import { describe, expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
 import type { Driver, RemoveOutcome, Write, WriteOutcome } from '../../shared/store/contract/driver.ts';

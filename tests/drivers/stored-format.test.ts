@@ -1,5 +1,5 @@
-// Fixed writes give exactly the entities of golden/, which were made after FORMAT.md without the
-// drivers; the provider's own client shows them.
+// Fixed writes store exactly the entities of golden/, which were made by FORMAT.md without the
+// drivers. The provider's own client reads them.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';

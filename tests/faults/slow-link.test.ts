@@ -1,4 +1,4 @@
-// On a slow link large calls end by what arrives: their requests take as long as their bytes do.
+// On a slow link large calls succeed: a request may take as long as its bytes keep arriving.
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../shared/store/index.ts';

@@ -194,7 +194,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       expect(server.messages).toHaveLength(3);
     });
 
-    test('of a service that is closing as soon as it is asked is no reason to dial for ever', async () => {
+    test('of a service that closes as soon as it is asked makes the driver dial twice at most', async () => {
       const server = await serve(() => {});
       const driver = driverAt(server);
       const writing = driver.write([INSERT], PATIENT);

@@ -42,7 +42,7 @@ test.each([
   expect(() => merged(target, patch)).toThrow('stands twice');
 });
 
-test("agrees with the RFC's pseudocode on random values", () => {
+test("the merge agrees with the RFC's pseudocode on random values", () => {
   const chance = chanceOf(7);
   for (let round = 0; round < 2_000; round += 1) {
     const [target, patch] = [finite(jsonOf(chance)), finite(jsonOf(chance))];

@@ -1,5 +1,5 @@
-// Tables on the command line: what is exported, imported or copied comes back the same, also after
-// an interruption, and beside writers.
+// Tables on the command line: exports, imports and copies give the same records back, also after an
+// interruption and beside writers.
 import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -46,7 +46,7 @@ function line(value: unknown): string {
   return lineOf({ key: 'k', value: encode('msgpack', value), version: 'v', expiresAtMs: undefined });
 }
 
-test('a line is readable where JSON gives the value back the same', () => {
+test('a line shows the value as JSON where JSON gives it back the same', () => {
   expect(line({ name: 'Ada' })).toBe('{"key":"k","value":{"name":"Ada"}}');
   expect(line(new Date(0))).toMatch(/^\{"key":"k","data":"[^"]+"\}$/);
 });
@@ -269,7 +269,7 @@ test('characters at which other readers end a line come back, in keys and values
   expect([await sumOf(to, 'folder'), await sumOf(to, 'file')]).toEqual([await sumOf(from), await sumOf(from)]);
 });
 
-test('lines may end as on Windows, blank ones and a byte order mark are skipped, the last need not end', async () => {
+test('an import takes lines that end as on Windows, and skips blank ones and a byte order mark', async () => {
   const file = path.join(await testFolder(), 'records.ndjson');
   await writeFile(file, '\u{feff}{"key":"a","value":1}\r\n\r\n \t\n{"key":"b","value":2}');
   expect(await imported(memoryStore(), 't', file)).toBe(2);
@@ -301,7 +301,7 @@ All options: stowage import --help
   },
 );
 
-test('the longest line of a record is taken, and no longer one is read', async () => {
+test('an import takes the longest line of a record, and reads no longer one', async () => {
   const [from, to] = [memoryStore(), memoryStore()];
   const table = await from.table('t', { codec: 'encoded' });
   await table.put('\u0001'.repeat(1_000), encode('json', '\u0001'.repeat(85_000)));
@@ -336,7 +336,7 @@ test.each([
   );
 });
 
-test('a number of two million digits is refused by one look at each', () => {
+test('a number of two million digits is refused in time linear in its digits', () => {
   // A look for the last zeros that begins at each zero would take an hour.
   const number = `0.1${'0'.repeat(2_000_000)}1`;
   expect(() => itemOf(`{"key":"b","value":${number}}`)).toThrow(
@@ -438,7 +438,7 @@ test.each([
   'gcp://me@p',
   'gcp://:secret@p',
   'gcp://p:80',
-])('%s is no address of a store', (address) => {
+])('a command refuses the address %s', (address) => {
   expect(() => at('--from', address)).toThrow('--from takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE');
 });
 
@@ -446,7 +446,7 @@ test.each([
   ['gcp://p?namspace=test', 'gcp:// address takes the parameters namespace and kind, each once, not "namspace"'],
   ['gcp://p?kind=a&namespace=b&kind=c', 'each once, not "kind"'],
   ['azure://a/b?namespace=c', 'azure:// address takes no parameters, not "namespace"'],
-])('%s is refused', (address, message) => {
+])('a command refuses the parameters of %s', (address, message) => {
   expect(() => at('--to', address)).toThrow(
     expect.objectContaining({ name: 'UsageError', message: expect.stringContaining(message) as string }),
   );
@@ -479,7 +479,7 @@ test.each([
   await expect(at('--from', address, env).close()).resolves.toBeUndefined();
 });
 
-test('empty variables are none, and a connection string is for its own account', async () => {
+test('empty variables count as unset, and a connection string is used for its own account only', async () => {
   const asked: string[] = [];
   const ask: AskTool = (tool) => {
     asked.push(tool);
@@ -495,7 +495,7 @@ test('empty variables are none, and a connection string is for its own account',
   await expect(at('--from', 'azure://devstoreaccount1/tables', env).close()).resolves.toBeUndefined();
 });
 
-test('what is no connection string is refused by the name of its variable', () => {
+test('a wrong connection string is refused by the name of its variable', () => {
   const env = { AZURE_STORAGE_CONNECTION_STRING: 'AccountName=a;secret' };
   expect(() => at('--from', 'azure://a/tables', env)).toThrow(
     expect.objectContaining({

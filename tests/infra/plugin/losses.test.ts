@@ -38,7 +38,7 @@ describe('the commands', () => {
     ['azure', 'service', ['name stowage-dev-data -> other-dev-data']],
     ['azure', 'place', ['azurerm_storage_account.data']],
     ['azure', 'remove-data', ['azurerm_resource_group.data would be deleted']],
-  ])('on %s, for %s, delete no data', async (cloud, name, parts) => {
+  ])('no command on %s deletes data by the plan %s', async (cloud, name, parts) => {
     machine.plans[cloud] = name;
     const commands: readonly ((context: Context) => Promise<void>)[] = [
       (context) => deploy(context, { ...CONFIRMED, isPlanOnly: true }),
@@ -59,13 +59,13 @@ describe('the commands', () => {
     ['azure', 'unchanged'],
     ['azure', 'in-place'],
     ['azure', 'protection'],
-  ])('on %s, for %s, apply without a question', async (cloud, name) => {
+  ])('deploy on %s applies the plan %s without a question', async (cloud, name) => {
     machine.plans[cloud] = name;
     await deploy(machine.contextOf({ cloud }), NOW);
     expect(verbsOf(changes())).toEqual([`${cloud} apply`]);
   });
 
-  test('move functions after a yes only', async () => {
+  test('deploy moves functions only after a yes', async () => {
     machine.plans.gcp = 'functions-region';
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('--yes agrees beforehand');
     expect(machine.said.join('\n')).toMatch(
@@ -76,7 +76,7 @@ describe('the commands', () => {
     expect(verbsOf(changes())).toEqual(['gcp apply']);
   });
 
-  test('delete the data with --delete-data, after a yes, and make the rest anew', async () => {
+  test('deploy --delete-data deletes the data after a yes, and creates the rest again', async () => {
     machine.plans.gcp = 'region';
     const giveUp = { ...NOW, isDataDeleted: true } as const;
     expect(await failureOf(deploy(machine.contextOf(), giveUp))).toContain('--yes agrees beforehand');
