@@ -1,9 +1,9 @@
 // Azure's driver on connections that break off, lie or never end: what comes whole is believed,
 // nothing else, and nothing is sent again.
 import { describe, expect, test } from 'vitest';
-import type { Driver, Write } from '../../shared/store/contract/driver.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
 import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/send-http.ts';
-import { CALL, idsOfOneLane, insert, part } from '../../shared/drivers/conformance/calls.ts';
+import { CALL, idsOfOneLane } from '../../shared/drivers/conformance/calls.ts';
 import { entityVersion } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import {
@@ -16,6 +16,7 @@ import {
   multipart,
   odataError,
   servedOver,
+  twoWrites,
 } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, READ } from './one-of-each.ts';
@@ -35,10 +36,6 @@ function read(driver: Driver, options = CALL) {
 
 async function write(driver: Driver, options = CALL) {
   return (await driver.write([INSERT], options))[0];
-}
-
-function twoWrites(driver: Driver): Write[] {
-  return idsOfOneLane(driver, 'x', 2).map((id) => insert(id, [part('h', 'x')]));
 }
 
 function together(driver: Driver) {

@@ -85,18 +85,6 @@ test('a reader reads no more of gzip that inflates to nothing than a body may ha
   expect(sent).toBeLessThan(40);
 });
 
-test('a body that stops is given up when its deadline passes', async () => {
-  const stopping = new AbortController();
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    yield Buffer.alloc(1);
-    stopping.abort();
-    await new Promise(() => {});
-  }
-  const bounds = { bytesMax: MIB, signal: stopping.signal, take: () => {} };
-  await expect(readBody(streamed(pieces()), bounds)).rejects.toMatchObject({ code: 'body_timeout' });
-  await expect(readBody(requestOf(Buffer.alloc(1)), bounds)).rejects.toMatchObject({ code: 'body_timeout' });
-});
-
 test('gzip that is cut off is malformed', async () => {
   const cut = requestOf(gzipSync('x'.repeat(1_000)).subarray(0, -4), GZIP);
   await expect(readBody(cut, BOUNDS)).rejects.toMatchObject({ code: 'malformed' });
