@@ -10,7 +10,6 @@ export const REST = [
   'tests/infra/*.test.ts',
   'tests/infra/{emulators,lab,package,plugin}/**/*.test.ts',
   'tests/infra/cli/command-lines.test.ts',
-  'tests/infra/plain/many.test.ts',
   'tests/infra/hosts/contract/contract.test.ts',
   'tests/infra/start/interrupt.test.ts',
   'tests/lab/sdk/baseline.test.ts',
@@ -31,8 +30,8 @@ class WaitingFirst extends BaseSequencer {
 
 /** No emulators. */
 const UNITS = ['tests/{store,lab,functions,client}/**/*.test.ts'];
-/** A tracer follows all stores, or all clients, of its process until that ends. */
-const ALONE = ['tests/functions/instance/opentelemetry.test.ts', 'tests/drivers/own-client-traced.test.ts'];
+/** A tracer follows all stores of its process until that ends. */
+const ALONE = ['tests/functions/instance/function-spans.test.ts'];
 // Emulators are started once and shared by all files; each case works in a fresh namespace.
 const EMULATORS = 'tests/support/global-setup.ts';
 
@@ -62,7 +61,7 @@ export default defineConfig({
           globalSetup: [EMULATORS, 'tests/support/left-out.ts'],
         },
       },
-      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS, 'tests/support/tools.ts'] } },
+      { extends: true, test: { name: 'rest', include: REST, globalSetup: [EMULATORS, 'tests/support/rare-tools.ts'] } },
     ],
   },
 });

@@ -1,4 +1,4 @@
-// Made of the OpenAPI document: tests/infra/package/client.test.ts writes it.
+// Made of the OpenAPI document: tests/infra/package/client-types.test.ts writes it.
 export interface paths {
   '/v1/health': {
     parameters: {

@@ -1,5 +1,5 @@
-// Keyv's published suite, which is of Keyv 5, over tables on each provider. Three of its cases are
-// answered otherwise; keyv.test.ts has tests of our own for them.
+// Keyv's published suite, made for Keyv 5, over tables on each provider. Three of its cases are
+// left out, as the adapter answers otherwise; keyv.test.ts has tests of our own for them.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Keyv } from 'keyv';

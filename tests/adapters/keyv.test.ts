@@ -11,7 +11,7 @@ describe.each(STORES)('Keyv on %s', async (_, store) => {
   const table = await tableIn(store, 'keyv', 'key');
   const hashed = await tableIn(store, 'keyv', 'hash');
 
-  test('an expiry is the record’s own', async () => {
+  test('a ttl becomes the expiry of the record', async () => {
     const keyv = new Keyv({ store: new KeyvStowage(table), namespace: 'ttl' });
     await keyv.set('a', 'A', 60_000);
     const { expiresAtMs } = (await table.get('ttl::a'))!;
@@ -35,7 +35,7 @@ describe.each(STORES)('Keyv on %s', async (_, store) => {
     expect(await keyv.deleteMany(['a', 'x'])).toEqual([true, false]);
   });
 
-  test('an expiry that never comes is none', async () => {
+  test('a ttl without an end sets no expiry', async () => {
     const keyv = new Keyv({ store: new KeyvStowage(table), namespace: 'never' });
     await keyv.set('a', 'A', Number.MAX_SAFE_INTEGER);
     await keyv.setMany([
@@ -80,13 +80,13 @@ describe.each(STORES)('Keyv on %s', async (_, store) => {
   });
 });
 
-test('what is no table is refused at once, and so is the promise of one', () => {
+test('the adapter refuses at once what is no table, such as the promise of one', () => {
   const promise = tableIn(STORES[0]![1], 'keyv', 'key') as unknown as Table<unknown>;
   expect(() => new KeyvStowage(promise)).toThrow(new TypeError('KeyvStowage takes a table: await store.table(...)'));
   expect(() => new KeyvStowage(undefined as never)).toThrow(TypeError);
 });
 
-test('what the table refuses fails its call with the table’s error, and nothing of a batch is done', async () => {
+test('a call fails with the table’s error, and a refused batch does nothing', async () => {
   const table = await tableIn(STORES[0]![1], 'keyv', 'key');
   const storage = new KeyvStowage(table);
   const refused = { code: 'invalid', key: 'a' };

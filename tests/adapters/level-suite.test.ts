@@ -1,68 +1,68 @@
-// abstract-level's published suite, which is of tape, on each provider: one test holds all of its
-// assertions.
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+// abstract-level's published suite on each provider. It is written for tape, of whose interface it
+// uses the methods of `Assertions` alone.
+import { deepStrictEqual, doesNotThrow, notStrictEqual, ok, strictEqual, throws } from 'node:assert/strict';
 import suite from 'abstract-level/test';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { StowageLevel } from '../../shared/adapters/level.ts';
-import type { Store } from '../../shared/store/index.ts';
 import { startStores } from './stores.ts';
 
 const STORES = await startStores();
-const tools = inject('tools');
-
-describe.each(STORES)('abstract-level on %s', (_, store) => {
-  test.skipIf(tools === undefined)('passes its suite', async () => {
-    const { failed, count } = await assertionsOn(store);
-    expect(failed).toEqual([]);
-    expect(count).toBeGreaterThan(4_000);
-  });
-});
-
-interface Tape {
-  createHarness(options: { autoclose: boolean }): {
-    createStream(options: { objectMode: true }): NodeJS.ReadableStream;
-    onFinish(finished: () => void): void;
-  };
-}
-
-async function tape(): Promise<Tape> {
-  const file = pathToFileURL(path.join(tools!, 'tape/index.js')).href;
-  return ((await import(file)) as { default: Tape }).default;
-}
-
 let databases = 0;
 
-/** Runs the suite; resolves to the assertions that failed, and the number of all. */
-async function assertionsOn(store: Store): Promise<{ failed: string[]; count: number }> {
-  const harness = (await tape()).createHarness({ autoclose: true });
-  const failed: string[] = [];
+/** Failures are collected: one that were thrown might be caught by the code under test. */
+class Assertions {
+  readonly failures: string[] = [];
+  count = 0;
+  readonly #ended = Promise.withResolvers<void>();
+  #planned: number | undefined;
+
+  readonly is = this.#asserting(strictEqual);
+  readonly isNot = this.#asserting(notStrictEqual);
+  readonly same = this.#asserting(deepStrictEqual);
+  readonly ok = this.#asserting(ok);
+  readonly throws = this.#asserting(throws);
+  readonly doesNotThrow = this.#asserting(doesNotThrow);
+  readonly pass = this.#asserting(() => {});
+  readonly fail = this.#asserting((why: unknown) => {
+    throw new Error(String(why));
+  });
+  readonly end = (): void => this.#ended.resolve();
+  readonly plan = (count: number): void => void (this.#planned = count);
+
+  #asserting<Args extends unknown[]>(assert: (...args: Args) => void): (...args: Args) => void {
+    return (...args) => {
+      this.count += 1;
+      try {
+        assert(...args);
+      } catch (error) {
+        this.failures.push((error as Error).stack!);
+      }
+      if (this.count === this.#planned) this.end();
+    };
+  }
+
+  /** A test that returns a promise ends with it, others by `end` or with their plan. */
+  async run(body: (assertions: Assertions) => unknown): Promise<void> {
+    const returned = body(this);
+    await (returned instanceof Promise ? returned : this.#ended.promise);
+    if (this.#planned !== undefined) this.is(this.count, this.#planned);
+  }
+}
+
+describe.each(STORES)('abstract-level on %s', (_, store) => {
   let count = 0;
-  let name = '';
-  harness.createStream({ objectMode: true }).on('data', (row: Row) => {
-    if (row.type === 'test') ({ name } = row);
-    if (row.type !== 'assert') return;
-    count += 1;
-    if (!row.ok)
-      failed.push(`${name}: ${row.name} ${JSON.stringify([row.actual, row.expected])} ${String(row.error?.stack)}`);
-  });
-  const ended = new Promise<void>((resolve) => {
-    harness.onFinish(resolve);
-  });
+  const declare = (name: string, body: (assertions: Assertions) => unknown): void =>
+    // oxlint-disable-next-line vitest/valid-title -- the suite has the titles
+    test(name, async () => {
+      const assertions = new Assertions();
+      await assertions.run(body);
+      count += assertions.count;
+      expect(assertions.failures).toEqual([]);
+    });
   // By the order in which it checks files TypeScript takes this for an AbstractLevel, or does not.
   const factory: Parameters<typeof suite>[0]['factory'] = (options) =>
     // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- order decides
     new StowageLevel(store, `level-${(databases += 1)}`, options) as never;
-  suite({ test: harness, factory });
-  await ended;
-  return { failed, count };
-}
-
-interface Row {
-  readonly type: string;
-  readonly name: string;
-  readonly ok: boolean;
-  readonly actual: unknown;
-  readonly expected: unknown;
-  readonly error: Error | undefined;
-}
+  suite({ test: declare, factory });
+  test('the suite makes thousands of assertions', () => expect(count).toBeGreaterThan(4_000));
+});

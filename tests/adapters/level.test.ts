@@ -82,7 +82,7 @@ test('each call on a table of order hash tells that order, until the table can b
   expect(await db.get('a')).toBe('1');
 });
 
-test('what is no store is refused at once', () => {
+test('the adapter refuses at once what is no store', () => {
   const table = STORES[0]![1].table('level-keys') as never;
   expect(() => new StowageLevel(table, 'level-keys')).toThrow('StowageLevel takes a store, such as openStore() makes');
 });

@@ -19,7 +19,7 @@ describe.each(ON)('unstorage on %s, in a table of order %s', async (_, order: Or
 
   beforeEach(() => storage.clear());
 
-  test('begins empty, and again after a clear', async () => {
+  test('a storage begins empty, and is empty again after a clear', async () => {
     expect(await storage.hasItem('a:b')).toBe(false);
     expect(await storage.getItem('a:b')).toBeNull();
     expect(await storage.getItemRaw('a:b')).toBeNull();
@@ -32,27 +32,27 @@ describe.each(ON)('unstorage on %s, in a table of order %s', async (_, order: Or
   });
 
   test.each([['text'], [''], ['123'], [0], [-1.5], [false], [true], [null], [[1, 'two']], [{ a: { b: null } }]])(
-    'gives back the item %j',
+    'a storage gives back the item %j',
     async (value) => {
       await storage.setItem('/data/item.json', value);
       expect(await storage.getItem('data:item.json')).toEqual(value === '123' ? 123 : value);
     },
   );
 
-  test('refuses, as unstorage does, what has no text', async () => {
+  test('a storage refuses a value without a text, as unstorage does', async () => {
     const thing: unknown = Object.create({ constructor: Map });
     await expect(storage.setItem('thing', thing as never)).rejects.toThrow('Cannot stringify value');
     expect(await storage.hasItem('thing')).toBe(false);
   });
 
-  test('gives back raw bytes, and other raw values as they are', async () => {
+  test('a storage gives back raw bytes, and other raw values as they are', async () => {
     await storage.setItemRaw('bytes', Uint8Array.of(0, 1, 255));
     expect(Buffer.from((await storage.getItemRaw('bytes')) as Uint8Array)).toEqual(Buffer.of(0, 1, 255));
     await storage.setItemRaw('map', new Map([['a', 1n]]));
     expect(await storage.getItemRaw('map')).toEqual(new Map([['a', 1n]]));
   });
 
-  test('removes an item; undefined removes it too', async () => {
+  test('a storage removes an item, also by setting undefined', async () => {
     await storage.setItem('a', 1);
     await storage.setItem('b', 1);
     await storage.removeItem('a');
@@ -60,7 +60,7 @@ describe.each(ON)('unstorage on %s, in a table of order %s', async (_, order: Or
     expect(await storage.getKeys()).toEqual([]);
   });
 
-  test('lists and clears by base and by depth', async () => {
+  test('a storage lists and clears by base and by depth', async () => {
     for (const key of ['top', 'one:a', 'one:b', 'one:two:c', 'onetwo:d']) await storage.setItem(key, key);
     expect(await sortedKeys()).toEqual(['one:a', 'one:b', 'one:two:c', 'onetwo:d', 'top']);
     expect(await sortedKeys('one')).toEqual(['one:a', 'one:b', 'one:two:c']);
@@ -102,7 +102,7 @@ describe.each(ON)('unstorage on %s, in a table of order %s', async (_, order: Or
     }
   });
 
-  test('is mounted beside others, and restored from a snapshot', async () => {
+  test('a driver is mounted beside others, and restored from a snapshot', async () => {
     const outer = createStorage();
     outer.mount('mounted', driver);
     await restoreSnapshot(outer, { 'mounted:x:1': 'one', 'elsewhere:x': 'two' });
@@ -115,7 +115,7 @@ describe.each(ON)('unstorage on %s, in a table of order %s', async (_, order: Or
   });
 });
 
-test('what the table refuses fails its call with the table’s error, and nothing of a batch is done', async () => {
+test('a call fails with the table’s error, and a refused batch does nothing', async () => {
   const storage = createStorage({ driver: stowageDriver(await tableIn(STORES[0]![1], 'unstorage', 'key')) });
   await expect(storage.setItem('a'.repeat(2_000), 1)).rejects.toMatchObject({ code: 'invalid' });
   const items = ['b', 'a'.repeat(2_000)].map((key) => ({ key, value: '1' }));
@@ -124,7 +124,7 @@ test('what the table refuses fails its call with the table’s error, and nothin
   expect(await storage.hasItem('b')).toBe(false);
 });
 
-test('the promise of a table is refused at once', () => {
+test('the driver refuses the promise of a table at once', () => {
   const promise = tableIn(STORES[0]![1], 'unstorage', 'key') as never;
   expect(() => stowageDriver(promise)).toThrow(new TypeError('stowageDriver takes a table: await store.table(...)'));
 });

@@ -2,7 +2,7 @@
 // and conditional writes of whole entities.
 import { describe } from 'vitest';
 import { datastoreAt, type Transport } from '../drivers/emulated.ts';
-import { conformance } from './conformance.ts';
+import { conformance } from './declare-conformance.ts';
 
 /** Skipped without an endpoint: Google's emulators are not everywhere. */
 export function conformanceOn(name: string, endpoint: string, transport: Transport): void {

@@ -1,5 +1,5 @@
-// Replies of both services, altered by chance as a proxy or a fault might: a driver's decoder gives
-// a value or throws its stated error, and ends.
+// Replies of both services, altered at random as a proxy or a fault might alter them: the driver's
+// decoder ends with a value or with the error that it documents.
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
@@ -44,7 +44,7 @@ test.each([
   ['LookupResponse', { found: [found], missing: [{ entity: { key } }], deferred: [key] }, readLookupResponse],
   ['CommitResponse', { mutationResults: [{ version: '-1', conflictDetected: true }] }, readCommitResponse],
   ['RunQueryResponse', { batch: { entityResults: [found], moreResults: 3 } }, readRunQueryResponse],
-] as const)('a %s of Datastore', (name, value, read) => {
+] as const)('the driver decodes an altered %s of Datastore, or refuses it', (name, value, read) => {
   const type = root.lookupType(`google.datastore.v1.${name}`);
   const golden = Buffer.from(type.encode(type.fromObject(value)).finish());
   expectDecoded(golden, read, isNoMessage);
@@ -62,7 +62,7 @@ function received(bytes: Buffer): void {
   if (whole instanceof StatusError) throw whole;
 }
 
-test('the frames of a reply over gRPC', () => {
+test('the transport takes altered frames of a gRPC reply, or refuses them', () => {
   expectDecoded(message(Buffer.from('a message of some length')), received, (error) => error instanceof StatusError);
 });
 
@@ -75,7 +75,7 @@ const replyOf = (body: Buffer, more: Partial<AzureReply> = {}): AzureReply => ({
   ...more,
 });
 
-test('a page of rows of Azure Tables', () => {
+test('the driver decodes an altered page of rows of Azure Tables, or refuses it', () => {
   const golden = Buffer.from('{"value":[{"RowKey":"a"},{"RowKey":"b"},{}]}');
   expectDecoded(golden, (body) => pageIn(replyOf(body)), isRefusal);
 });
@@ -88,11 +88,11 @@ test.each([
   '{"value":null}',
   '[]',
   '',
-])('a page that is none: %s', (body) => {
+])('the driver refuses %s as a page of rows', (body) => {
   expect(() => pageIn(replyOf(Buffer.from(body)))).toThrow(expect.objectContaining({ code: 'unavailable' }));
 });
 
-test('an error of Azure Tables', () => {
+test('an altered error of Azure Tables is an error still', () => {
   const golden = Buffer.from(
     '{"odata.error":{"code":"EntityNotFound","message":{"lang":"en-US","value":"not there"}}}',
   );
@@ -121,7 +121,7 @@ const MULTIPART = [
   '',
 ];
 
-test('a transaction’s reply of Azure Tables: all etags or none', () => {
+test('an altered reply to a transaction of Azure Tables gives all etags or none', () => {
   const golden = Buffer.from(MULTIPART.join('\r\n'));
   const headers = { ...HEADERS, 'content-type': 'multipart/mixed; boundary=batch' };
   expect(etagsIn(replyOf(golden, { headers }), 2)).toEqual(['W/"1"', 'W/"1"']);

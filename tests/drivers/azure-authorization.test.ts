@@ -61,14 +61,14 @@ describe('a shared key', () => {
       '/?comp=properties',
       'SharedKeyLite devstoreaccount1:b89upLBiJ54w3Ju3zBv4GzThZGj/M6C3CdTm1BySj28=',
     ],
-  ])('signs as published, %o', async (credential, time, target, authorization) => {
+  ])('a shared key signs as published, %o', async (credential, time, target, authorization) => {
     vi.useFakeTimers({ now: new Date(time) });
     const { headers, query } = await authorizeWith(credential)(target);
     expect(headers).toEqual(['x-ms-date', new Date(time).toUTCString(), 'Authorization', authorization]);
     expect(query).toBe('');
   });
 
-  test('signs a path once a second, and not too many of them', async () => {
+  test('a credential signs a path once a second, and keeps a bounded number of signatures', async () => {
     const begunMs = Date.parse('2026-11-22T10:00:00.000Z');
     vi.useFakeTimers({ now: begunMs });
     const authorize = authorizeWith(devstore);
@@ -85,7 +85,7 @@ describe('a shared key', () => {
     }
   });
 
-  test('that is changed in place signs from then on', async () => {
+  test('a credential that is changed in place signs with the new key from then on', async () => {
     vi.useFakeTimers({ now: 0 });
     const credential = new AzureNamedKeyCredential('one', 'a2V5');
     const authorize = authorizeWith(credential);
@@ -115,7 +115,7 @@ function numbered(validMs: number) {
 }
 
 describe('tokens', () => {
-  test('one is kept, shared by all who wait for it, and asked for with the scope of Azure Storage', async () => {
+  test('a token is kept, shared by all who wait for it, and asked for with the scope of Azure Storage', async () => {
     const source = numbered(3_600_000);
     const tokens = new Tokens(source);
     expect(await Promise.all([tokens.get(), tokens.get()])).toEqual(['t1', 't1']);
@@ -124,7 +124,7 @@ describe('tokens', () => {
     expect(source.getToken.mock.calls[0]![0]).toBe('https://storage.azure.com/.default');
   });
 
-  test('the next is asked for before one ends; one that has ended is not used', async () => {
+  test('the next token is asked for before one ends, and one that has ended is not used', async () => {
     vi.useFakeTimers({ now: 0 });
     const source = numbered(600_000);
     const tokens = new Tokens(source);
@@ -137,7 +137,7 @@ describe('tokens', () => {
     expect(await tokens.get()).toBe('t3');
   });
 
-  test('while the next cannot be had, one serves to its end, and the credential is asked every 3 s', async () => {
+  test('a token serves to its end while no other is given, and the credential is asked every 3 s', async () => {
     vi.useFakeTimers({ now: 0 });
     const source = numbered(600_000);
     const tokens = new Tokens(source);
@@ -153,7 +153,7 @@ describe('tokens', () => {
     await expect(tokens.get()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('one that says when to ask for the next is followed', async () => {
+  test('a token may say when to ask for the next', async () => {
     const source = numbered(3_600_000);
     source.getToken.mockResolvedValueOnce({
       token: 't0',
@@ -183,7 +183,7 @@ function throwing(): never {
 }
 
 describe('a token credential', () => {
-  test('whose token is refused midway is asked for another: the write was not carried out, and is with that', async () => {
+  test('whose token is refused is asked for another, with which the refused write is sent again', async () => {
     let valid = 't1';
     const { driver, server } = await servedWith(numbered(3_600_000), ({ headers }) =>
       headers['authorization'] === `Bearer ${valid}` ? TAKEN : DENIED,
@@ -195,7 +195,7 @@ describe('a token credential', () => {
     expect(shown).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
   });
 
-  test('whose tokens are all refused: a write is refused, a read says so, after two requests each', async () => {
+  test('whose tokens are all refused has writes refused and reads denied, after two requests each', async () => {
     const { driver, server } = await servedWith(numbered(3_600_000), () => DENIED);
     expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     expect(server.requests).toHaveLength(2);
@@ -209,7 +209,7 @@ describe('a token credential', () => {
     ['has none', async () => null],
     ['answers nothing', async () => undefined as never],
     ['throws', throwing],
-  ])('that %s: nothing is sent, as a write knows, a read is unavailable, and it is asked again', async (_, fail) => {
+  ])('that %s sends nothing: a write is unsent, a read unavailable, and the next call asks again', async (_, fail) => {
     const source = numbered(3_600_000);
     const { driver, server } = await servedWith(source, () => TAKEN);
     source.getToken.mockImplementationOnce(fail).mockImplementationOnce(fail);
@@ -221,7 +221,7 @@ describe('a token credential', () => {
     expect(await driver.write([INSERT], CALL)).toMatchObject(WRITTEN);
   });
 
-  test('that answers after the deadline: the write is not sent any more', async () => {
+  test('that answers after the deadline no longer sends the write', async () => {
     const { promise, resolve } = Promise.withResolvers<{ token: string; expiresOnTimestamp: number }>();
     const { driver, server } = await servedWith({ getToken: () => promise }, () => TAKEN);
     expect(await driver.write([INSERT], QUICK)).toMatchObject([{ kind: 'refused', reason: 'unsent' }]);
@@ -318,7 +318,7 @@ describe('Azurite', () => {
     ['a signature in the address', 'http', () => ({ query: `?${signature()}` })],
     ['a key', 'https', () => ({ credential: ACCOUNT })],
     ['a token', 'https', () => ({ credential: tokenFor('https://storage.azure.com') })],
-  ])('takes %s over %s:', async (name, scheme, how) => {
+  ])('takes %s over %s', async (name, scheme, how) => {
     const { query = '', ...rest } = how() as { readonly query?: string; readonly credential?: Credential };
     const endpoint = `${(scheme === 'https' ? secure : plain).address}/${AZURITE_ACCOUNT_NAME}${query}`;
     const driver = azureTablesDriver({ endpoint, tableName: 'authorized', ...rest });
@@ -329,7 +329,7 @@ describe('Azurite', () => {
     ['a key of another account', () => ({ credential: { name: AZURITE_ACCOUNT_NAME, key: 'a2V5' } })],
     ['a signature that is wrong', () => ({ credential: { signature: signature().replace(/sig=[^&]+/, 'sig=AAAA') } })],
     ['a token for something else', () => ({ credential: tokenFor('https://example.org') })],
-  ])('denies %s: writes are refused, reads are not absence', async (_, how) => {
+  ])('denies %s, so that writes are refused and reads are errors, not absence', async (_, how) => {
     const endpoint = `${secure.address}/${AZURITE_ACCOUNT_NAME}`;
     const driver = opened(azureTablesDriver({ endpoint, tableName: 'authorized', ...how() }));
     expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
@@ -337,7 +337,7 @@ describe('Azurite', () => {
   });
 });
 
-test('a time that is over is no reason for Node.js to warn the user', async () => {
+test('a deadline in the past makes Node.js print no warning', async () => {
   const warned = vi.spyOn(process, 'emitWarning');
   await expect(withDeadline(new Promise(() => {}), -5)).rejects.toThrow('in time');
   expect(warned).not.toHaveBeenCalled();

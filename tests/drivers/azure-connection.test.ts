@@ -1,9 +1,9 @@
 // Azure's driver on connections that break off, lie or never end: what comes whole is believed,
 // nothing else, and nothing is sent again.
 import { describe, expect, test } from 'vitest';
-import type { Driver, Write } from '../../shared/store/contract/driver.ts';
+import type { Driver } from '../../shared/store/contract/driver.ts';
 import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/send-http.ts';
-import { CALL, idsOfOneLane, insert, part } from '../../shared/drivers/conformance/calls.ts';
+import { CALL, idsOfOneLane } from '../../shared/drivers/conformance/calls.ts';
 import { entityVersion } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import {
@@ -16,6 +16,7 @@ import {
   multipart,
   odataError,
   servedOver,
+  twoWrites,
 } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, READ } from './one-of-each.ts';
@@ -35,10 +36,6 @@ function read(driver: Driver, options = CALL) {
 
 async function write(driver: Driver, options = CALL) {
   return (await driver.write([INSERT], options))[0];
-}
-
-function twoWrites(driver: Driver): Write[] {
-  return idsOfOneLane(driver, 'x', 2).map((id) => insert(id, [part('h', 'x')]));
 }
 
 function together(driver: Driver) {
@@ -244,7 +241,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       expect(server.requests).toHaveLength(3);
     });
 
-    test('is there for each request, however many are in flight: who calls the driver limits them', async () => {
+    test('is opened for each request in flight: the callers of the driver limit their number', async () => {
       const { driver, server } = await served(() => {});
       const writes = Array.from({ length: 300 }, () => write(driver, { timeoutMs: 60_000 }));
       await expect.poll(() => server.requests.length).toBe(300);
@@ -268,7 +265,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ['999999', 30_000],
     ['soon', undefined],
     ['-1', undefined],
-  ])('the service asks for a pause of %s: it is handed on, and bounded', async (retryAfter, retryAfterMs) => {
+  ])('a pause of %s that the service asks for is handed on, within bounds', async (retryAfter, retryAfterMs) => {
     const { driver } = await served(({ socket }) =>
       socket.write(azureText(503, { ...JSON_TYPE, 'Retry-After': retryAfter }, odataError('ServerBusy'))),
     );
@@ -300,7 +297,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ]);
   });
 
-  test('that tells of a missing table makes one, and the transaction is sent again, for it had no effect', async () => {
+  test('a transaction on a missing table creates the table, and is sent again, as it had no effect', async () => {
     const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
     const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
     const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));

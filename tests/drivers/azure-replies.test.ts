@@ -1,13 +1,23 @@
-// What Azure's driver makes of a reply: one table for both transports. A read becomes unavailable,
-// never absence; a write unknown, never refused, unless the service itself says so; nothing is sent
-// again.
+// How Azure's driver takes a reply, in one table for both transports. Unless the service itself
+// says more, a read is unavailable, never absence, and a write unknown, never refused; the driver
+// sends nothing again.
 import { describe, expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
-import type { Driver, RemoveOutcome, Write, WriteOutcome } from '../../shared/store/contract/driver.ts';
+import type { RemoveOutcome, WriteOutcome } from '../../shared/store/contract/driver.ts';
 import type { StoreError } from '../../shared/store/index.ts';
-import { CALL, idsOfOneLane, insert, part } from '../../shared/drivers/conformance/calls.ts';
+import { CALL } from '../../shared/drivers/conformance/calls.ts';
 import { closedAfterEach } from '../support/opened.ts';
-import { BATCH_TYPE, callsOver, errorText, ETAG, JSON_TYPE, member, multipart, odataError } from './azure-service.ts';
+import {
+  BATCH_TYPE,
+  callsOver,
+  errorText,
+  ETAG,
+  JSON_TYPE,
+  member,
+  multipart,
+  odataError,
+  twoWrites,
+} from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { INSERT, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
 import { azureText, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
@@ -188,10 +198,6 @@ async function ofRead(read: Promise<readonly unknown[]>): Promise<string> {
     const { code, retryable } = thrown as StoreError;
     return retryable ? code : `${code} for good`;
   }
-}
-
-function twoWrites(driver: Driver): Write[] {
-  return idsOfOneLane(driver, 'x', 2).map((each) => insert(each, [part('h', 'x')]));
 }
 
 describe.each(TRANSPORTS)('over the transport %s', (transport) => {

@@ -1,4 +1,4 @@
-// What Azure's driver sends, what it makes of the parts of a row, and what it says of a denial.
+// What Azure's driver sends, how it reads the parts of a row, and how it explains a denial.
 import { AzureNamedKeyCredential, AzureSASCredential, TableClient } from '@azure/data-tables';
 import { describe, expect, test } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -49,7 +49,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(entity?.parts.get(partName('p0'))?.byteLength).toBe(left);
   });
 
-  test('what else lies in a row is no part of it', async () => {
+  test('other properties of a row are no parts of the entity', async () => {
     const address = { PartitionKey: '00', RowKey: 'a', Timestamp: 'now', 'odata.etag': 'v' };
     const row = { ...address, note: 'by hand', c: 'AAAAAWI=' };
     const { driver } = await replied(azureText(200, { ...JSON_TYPE, ETag: 'v' }, JSON.stringify(row)));
@@ -157,7 +157,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ['KeyBasedAuthenticationNotPermitted', {}, '', 'the account takes no keys: use a token credential (az login)'],
     ['AccountIsDisabled', {}, '', 'the account is disabled'],
     ['AuthorizationOther', {}, '', 'grant Storage Table Data Contributor'],
-  ])('a denial says what to do, the code and the text: %s %o %s', async (code, more, query, advice) => {
+  ])('a denial tells what to do, with the code and the text: %s %o %s', async (code, more, query, advice) => {
     const { server } = await replied(errorText(403, code, more));
     const endpoint = `http://127.0.0.1:${server.port}/account?${query || 'sig=s'}`;
     const client = new TableClient(endpoint, 'table', { allowInsecureConnection: true });
@@ -170,7 +170,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(await driver.write([INSERT], CALL)).toMatchObject([{ kind: 'refused', reason: 'denied', cause }]);
   });
 
-  test('rule 1: of several writes of which one is too large none is sent, and none is called refused', async () => {
+  test('rule 1: several writes, one of them too large, are not sent, and none is called refused', async () => {
     const { driver, server } = await replied(azureText(204, ETAG));
     const [bad, good] = idsOfOneLane(driver, 'x', 2) as [EntityId, EntityId];
     // Within the bytes of a request, and of too many parts for an entity.

@@ -5,6 +5,8 @@ import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
 import { azureAt, type Transport } from './emulated.ts';
 import { azureText, type RawRequest, rawServer } from './raw-server.ts';
 import type { closedAfterEach } from '../support/opened.ts';
+import { idsOfOneLane, insert, part } from '../../shared/drivers/conformance/calls.ts';
+import type { Driver, Write } from '../../shared/store/contract/driver.ts';
 
 export const JSON_TYPE = { 'Content-Type': 'application/json' };
 export const BATCH_TYPE = { 'Content-Type': 'multipart/mixed; boundary=out' };
@@ -26,6 +28,11 @@ export function member(status: number, head = 'ETag: v\r\n', body = ''): string 
 
 export function multipart(...members: readonly string[]): string {
   return `--out\r\nContent-Type: multipart/mixed; boundary=in\r\n\r\n${members.join('')}--in--\r\n--out--\r\n`;
+}
+
+/** Two inserts that fit into one request. */
+export function twoWrites(driver: Driver): Write[] {
+  return idsOfOneLane(driver, 'x', 2).map((id) => insert(id, [part('h', 'x')]));
 }
 
 /** Drivers of this transport, each with a server of its own that answers so. */

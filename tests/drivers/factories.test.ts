@@ -1,5 +1,5 @@
-// The factories of drivers: what is wrong with their options they say themselves, at once, and not
-// a provider that seems not to answer.
+// The factories of drivers say at once what is wrong with their options: otherwise a provider would
+// seem not to answer.
 import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables';
 import { Datastore } from '@google-cloud/datastore';
 import { GoogleAuth } from 'google-auth-library';
@@ -146,7 +146,7 @@ test.each([
   ['a key', { ...AZURE, credential: { name: 'account', key: 'secret!' } }],
   ['a connection string', { tableName: 'stowage', connectionString: 'AccountKey=secret' }],
   ['a signature in an address', { ...AZURE, endpoint: '127.0.0.1:10002/account?sig=secret' }],
-])('%s that is refused is not repeated', (_, options) => {
+])('the refusal of %s does not repeat it', (_, options) => {
   expect(() => azureTablesDriver(options)).toThrow(expect.not.stringContaining('secret') as string);
 });
 
@@ -158,7 +158,7 @@ async function expectOpen(driver: Driver): Promise<void> {
 const LOOPBACK_HOSTS = '127.0.0.1 127.8.0.1 LOCALHOST azurite.localhost 0.0.0.0 [::1] [::]';
 const LOOPBACK = LOOPBACK_HOSTS.split(' ').map((host) => `http://${host}:8081`);
 
-test.each(LOOPBACK)('%s needs no leave', async (endpoint) => {
+test.each(LOOPBACK)('http: to %s needs no permission', async (endpoint) => {
   await expectOpen(datastoreDriver({ projectId, endpoint }));
   await expectOpen(azureTablesDriver({ ...AZURE, endpoint }));
 });

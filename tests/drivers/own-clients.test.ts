@@ -1,12 +1,8 @@
 // Drivers over somebody's own client: what it says counts, it stays as it was, and however it
 // retries, each of the driver's requests leaves once.
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import type { AccessToken } from '@azure/core-auth';
 import { Datastore } from '@google-cloud/datastore';
-import { afterEach, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import {
@@ -19,13 +15,11 @@ import {
   textOf,
   written,
 } from '../../shared/drivers/conformance/calls.ts';
-import { selfSignedCertificate } from '../support/certificate.ts';
 import { INSERT, READ } from './one-of-each.ts';
 import { frameServer, reply, reset } from './datastore/frames.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import { datastoreAt } from './emulated.ts';
 import { azureText, type RawRequest, rawServer, replyText } from './raw-server.ts';
-import { listening } from '../support/listening.ts';
 
 const UNKNOWN = [{ kind: 'unknown', reason: 'other' }];
 const COMMITTED = Uint8Array.of(0x1a, 2, 0x20, 5);
@@ -171,48 +165,3 @@ describe('a TableClient', () => {
     await client.deleteEntity('a', 'b');
   });
 });
-
-describe('an example', () => {
-  const trusted = getCACertificates('default');
-  afterEach(() => setDefaultCACertificates(trusted));
-
-  test('a TableClient with a token credential, behind a proxy', async () => {
-    const certificate = selfSignedCertificate();
-    setDefaultCACertificates([...trusted, certificate.cert]);
-    const service = opened(await rawServer(({ socket }) => socket.write(azureText(204, ETAG)), certificate));
-    const proxy = opened(await connectProxy());
-    const getToken = vi.fn<() => Promise<AccessToken>>(async () => ({
-      token: 'secret',
-      expiresOnTimestamp: Date.now() + 3_600_000,
-    }));
-
-    const client = new TableClient(
-      `https://localhost:${service.port}`,
-      'stowage',
-      { getToken },
-      { proxyOptions: { host: 'http://127.0.0.1', port: proxy.port } },
-    );
-    const driver = opened(azureTablesDriver({ client }));
-
-    expect(await driver.write([INSERT], CALL)).toEqual([{ kind: 'written', version: 'v' }]);
-    expect(proxy.targets).toEqual([`localhost:${service.port}`]);
-    expect(service.requests[0]?.headers['authorization']).toBe('Bearer secret');
-    expect(getToken).toHaveBeenCalledOnce();
-  });
-});
-
-/** A proxy that tunnels, as companies have them. */
-async function connectProxy() {
-  const targets: string[] = [];
-  const server = createServer().on('connect', (request, near) => {
-    targets.push(request.url ?? '');
-    const far = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
-      near.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      near.pipe(far).pipe(near);
-    });
-    for (const [socket, other] of [[near, far] as const, [far, near] as const])
-      socket.on('error', () => other.destroy()).on('close', () => other.destroy());
-  });
-  const port = await listening(server);
-  return { port, targets, close: () => server.close() };
-}

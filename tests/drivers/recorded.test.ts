@@ -1,5 +1,5 @@
-// The drivers meet again what services once answered: `stowage doctor --record` writes such files,
-// and each one in `recorded` is replayed. One that a real cloud answered is worth the most.
+// Replays to the drivers what services once answered. `stowage doctor --record` writes such files
+// into `recorded`; those that a real cloud answered are worth most.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -91,17 +91,17 @@ describe.each(files)('%s', (file) => {
     return { broken, left };
   }
 
-  test('keeps every promise, and each reply is used', async () => {
+  test('its replies keep every promise, and each is used', async () => {
     expect(await replayed(recording.exchanges)).toEqual({ broken: [], left: [] });
   });
 
-  test('breaks promises once its replies are those to other requests', async () => {
+  test('its replies break promises once they answer other requests', async () => {
     const { exchanges } = recording;
     const moved = exchanges.map(({ request }, at) => ({ request, reply: exchanges.at(at - 1)!.reply }));
     expect((await replayed(moved)).broken).not.toEqual([]);
   });
 
-  test('holds no credential', () => {
+  test('the file holds no credential', () => {
     expect(JSON.stringify(recording)).not.toMatch(/authorization|bearer|sharedkey|[?&]sig=/i);
   });
 });

@@ -1,4 +1,4 @@
-// Memory of requests is used again, and only once nobody looks at it any more: bytes that changed
+// The memory of a request is used again only once the request has been written: bytes that changed
 // on their way would be another write.
 import type { ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ const LONG_MS = 60_000;
 
 const opened = closedAfterEach();
 
-test('what was given back is taken again, by requests that it has room for', () => {
+test('memory that was given back is taken again, by requests that fit into it', () => {
   const memory = new RequestMemory();
   const first = memory.take(10 * KIB);
   expect(first.length).toBeGreaterThanOrEqual(10 * KIB);
@@ -29,7 +29,7 @@ test('what was given back is taken again, by requests that it has room for', () 
   expect(larger.length).toBeGreaterThan(first.length);
 });
 
-test('at most 2 MiB are kept, in requests of any size', () => {
+test('the pool keeps at most 2 MiB, in pieces of any size', () => {
   const memory = new RequestMemory();
   for (const [bytes, count] of [
     [256 * KIB, 8],
@@ -54,12 +54,12 @@ test('a request takes what it fits into, although something smaller came back la
 });
 
 describe('azure tables: the reply tells whether the request was written', () => {
-  test('it was, where the server has read it', async () => {
+  test('a request was written where the server has read it', async () => {
     const origin = await originOf(createServer((socket) => socket.once('data', () => answer(socket))));
     expect(await isWritten(origin, 10 * KIB)).toBe(true);
   });
 
-  test('it was not, where the server answers before', async () => {
+  test('a request was not written where the server answers before it has read it', async () => {
     const origin = await originOf(
       createServer((socket) => {
         answer(socket);
@@ -90,14 +90,14 @@ test('azure tables: memory that is still being sent goes to no other request, be
 });
 
 describe('datastore: a call tells once all of its message was written', () => {
-  test('after its reply', async () => {
+  test('a call tells so after its reply', async () => {
     const channel = await channelTo((stream) => replyWith(stream, () => Buffer.from([0, 0, 0, 0, 1, 65])));
     const { ended, written } = called(channel, { bytes: 10 * KIB, timeoutMs: LONG_MS });
     expect(String(await ended)).toBe('A');
     await expect.poll(written).toBe(1);
   });
 
-  test('not if its deadline passed while a part of it waited', async () => {
+  test('a call tells nothing if its deadline passed while a part of it waited', async () => {
     const closed = Promise.withResolvers<void>();
     let calls = 0;
     const channel = await channelTo((stream) => {
@@ -113,7 +113,7 @@ describe('datastore: a call tells once all of its message was written', () => {
     expect(written()).toBe(0);
   });
 
-  test('not if it was refused before all of it was sent', async () => {
+  test('a call tells nothing if it was refused before all of it was sent', async () => {
     const closed = Promise.withResolvers<void>();
     const channel = await channelTo((stream) => refuse(stream.on('close', () => closed.resolve())));
     const { ended, written } = called(channel, { bytes: MIB, timeoutMs: LONG_MS });

@@ -1,5 +1,5 @@
-// The real drivers on connections that fall silent: no end, no reset, no reply. And what `close`
-// leaves behind.
+// The real drivers on connections that fall silent, without end, reset or reply; and that `close`
+// ends requests and lets the process end.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -78,7 +78,7 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
     expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'written' }]);
   });
 
-  test('where every connection is silent reads and lists are unavailable, and an insert unknown', async () => {
+  test('reads and lists are unavailable, and an insert unknown, where every connection is silent', async () => {
     const { driver, proxy } = await connected(name, transport);
     proxy.isSilentForGood = true;
     proxy.fallSilent();
@@ -108,7 +108,7 @@ describe.each(DRIVERS)('%s, transport %s', (name, transport) => {
   });
 });
 
-test('of many requests that wait on a silent connection to Datastore, one opens another', async () => {
+test('one of many requests that wait on a silent connection to Datastore opens another', async () => {
   const { driver, proxy } = await connected('datastore', 'own');
   proxy.fallSilent();
   const reads = await Promise.allSettled(

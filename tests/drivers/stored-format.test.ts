@@ -1,5 +1,5 @@
-// Fixed writes give exactly the entities of golden/, which were made after FORMAT.md without the
-// drivers; the provider's own client shows them.
+// Fixed writes store exactly the entities of golden/, which were made by FORMAT.md without the
+// drivers. The provider's own client reads them.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
@@ -18,7 +18,7 @@ import {
   textOf,
   written,
 } from '../../shared/drivers/conformance/calls.ts';
-import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/service.ts';
+import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/protocol-service.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { azureAt, datastoreAt, type Transport, TRANSPORTS } from './emulated.ts';
 

@@ -16,7 +16,7 @@ import {
   type Table,
 } from '../../shared/store/index.ts';
 import { TABLE } from '../simulation/scenario.ts';
-import { CHANGE_FD, type Asked, type Said, type Where } from './lines.ts';
+import { CHANGE_FD, type Asked, type Said, type Where } from './worker-lines.ts';
 
 const where = JSON.parse(process.argv[2]!) as Where;
 // Small containers, kept as they are: a few hundred records split, and vacuums find what to merge.

@@ -1,6 +1,6 @@
-// One round each, as npm run soak -- --real plays them for minutes.
+// One round per emulator; npm run soak -- --real plays such rounds for minutes.
 import { afterAll, describe, expect, test } from 'vitest';
-import { azurePlace, datastorePlace } from './place.ts';
+import { azurePlace, datastorePlace } from './emulator-place.ts';
 import { playRound } from './round.ts';
 
 const places = await Promise.all([datastorePlace(), azurePlace()]);
@@ -10,7 +10,7 @@ afterAll(() => Promise.all(places.map((place) => place.close())));
 const SEED = 1;
 
 describe.each(places)('$driver', (place) => {
-  test('whatever fails, no answer contradicts another', async () => {
+  test('a round with faults of all kinds has no two answers that contradict each other', async () => {
     const { complaints, counts } = await playRound(place, SEED);
     expect(complaints).toEqual([]);
     expect(counts.get('operation')).toBeGreaterThan(200);

@@ -1,8 +1,9 @@
-// Mishaps while clients call, one after the other: kills, stops, a network or provider that fails.
+// Mishaps befall the processes while clients call, one at a time: kills, stops, failures of the
+// network or the provider.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from '../simulation/chance.ts';
 import type { Events } from '../simulation/events.ts';
-import type { Place } from './place.ts';
+import type { Place } from './emulator-place.ts';
 import type { FaultyProxy } from './proxy.ts';
 import type { WorkerProcess } from './worker-process.ts';
 

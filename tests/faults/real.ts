@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { addCounts } from '../simulation/events.ts';
 import { told } from '../simulation/coverage.ts';
-import { azurePlace, datastorePlace, type Place } from './place.ts';
+import { azurePlace, datastorePlace, type Place } from './emulator-place.ts';
 import { type Played, playRound } from './round.ts';
 
 export interface Soak {

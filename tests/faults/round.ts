@@ -7,9 +7,9 @@ import { play } from '../simulation/play-seed.ts';
 import { Events } from '../simulation/events.ts';
 import { Recorder } from '../simulation/recorder.ts';
 import type { Scenario } from '../simulation/scenario.ts';
-import type { Where } from './lines.ts';
+import type { Where } from './worker-lines.ts';
 import { disturb } from './mishaps.ts';
-import type { Place } from './place.ts';
+import type { Place } from './emulator-place.ts';
 import { FaultyProxy } from './proxy.ts';
 import { WorkerProcess } from './worker-process.ts';
 

@@ -1,11 +1,11 @@
-// On a slow link large calls end by what arrives: their requests take as long as their bytes do.
+// On a slow link large calls succeed: a request may take as long as its bytes keep arriving.
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../shared/store/index.ts';
 import { driverAt } from '../drivers/emulated.ts';
 import { Chance } from '../simulation/chance.ts';
 import { Events } from '../simulation/events.ts';
-import { azurePlace, datastorePlace } from './place.ts';
+import { azurePlace, datastorePlace } from './emulator-place.ts';
 import { FaultyProxy } from './proxy.ts';
 
 const KIB = 1024;

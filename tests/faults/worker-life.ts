@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Writable } from 'node:stream';
 import { DELETE, type Entry, StoreError, type VerifyReport } from '../../shared/store/index.ts';
 import type { Caller, CalledTable, Value } from '../simulation/caller.ts';
-import { type Asked, CHANGE_FD, type Said, type Where } from './lines.ts';
+import { type Asked, CHANGE_FD, type Said, type Where } from './worker-lines.ts';
 
 const WORKER = fileURLToPath(new URL('fault-worker.ts', import.meta.url));
 

@@ -1,6 +1,6 @@
 // A process of clients that is killed and started again, stopped and woken.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Where } from './lines.ts';
+import type { Where } from './worker-lines.ts';
 import { WorkerLife } from './worker-life.ts';
 
 export class WorkerProcess {

@@ -1,4 +1,4 @@
-// `stowage doctor` on Google's emulator, where Java is there.
+// `stowage doctor` on Google's emulator, where Java is installed.
 import { expect, inject, test } from 'vitest';
 import { placeAt } from '../../infra/cli/doctor/clouds.ts';
 import { examine } from '../../infra/cli/doctor/examine.ts';
@@ -6,7 +6,7 @@ import { examine } from '../../infra/cli/doctor/examine.ts';
 const ask = () => Promise.reject(new Error('no tool is asked'));
 const endpoint = inject('firestoreEndpoint');
 
-test.skipIf(endpoint === '')('every promise holds over both transports', async () => {
+test.skipIf(endpoint === '')('Google’s emulator keeps every promise over both transports', async () => {
   const env = { DATASTORE_EMULATOR_HOST: endpoint.replace('http://', '') };
   const place = await placeAt('--on', 'gcp://stowage-doctor', { ask, env });
   const options = { requests: 2, signal: new AbortController().signal, onLeft: () => {} };

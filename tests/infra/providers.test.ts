@@ -1,5 +1,5 @@
-// .ci/providers with a stand-in for Terraform: what is not to be had is said and harms nobody; what
-// is wrong fails.
+// .ci/providers with a stand-in for Terraform: it says what it cannot get, and fails only where a
+// configuration is wrong.
 import { execFile } from 'node:child_process';
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -37,7 +37,7 @@ async function install(tool: string, cases: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-test('without Terraform says so, and is content', async () => {
+test('the script says that it needs Terraform where there is none, and exits with 0', async () => {
   expect(await providers(undefined)).toEqual({
     code: 0,
     output: expect.stringMatching(/^SKIPPED: .*not installed\n$/),
@@ -47,7 +47,7 @@ test('without Terraform says so, and is content', async () => {
 test.each([
   ['no registry', `*init*) echo 'Error: Failed to query available provider packages'; exit 1 ;;`],
   ['a registry that does not answer', '*init*) exec sleep 30 ;;'],
-])('with %s says of each folder that it was not checked', async (_name, cases) => {
+])('the script, with %s, says of each folder that it was not checked', async (_name, cases) => {
   const { code, output } = await providers(cases);
   expect(code).toBe(0);
   expect(output.trim().split('\n')).toEqual(
@@ -60,13 +60,13 @@ test.each([
   ['is not valid', `*validate*) echo 'Error: Unsupported argument'; exit 1 ;;`, 'Unsupported argument'],
   ['says what is deprecated', `*validate*) echo 'Warning: Argument is deprecated' ;;`, 'deprecated'],
   ['plans something else', `*' test '*) echo 'Failure! 0 passed, 1 failed.'; exit 1 ;;`, '1 failed'],
-])('fails where the configuration %s', async (_name, cases, message) => {
+])('the script fails where the configuration %s', async (_name, cases, message) => {
   const { code, output } = await providers(cases);
   expect(code).toBe(1);
   expect(output).toContain(message);
 });
 
-test('names the providers that it checked against, and what their plans were', async () => {
+test('the script names the providers that it checked against, and the results of their plans', async () => {
   const { code, output } = await providers(`*' test '*) echo 'Success! 4 passed, 0 failed.' ;;`);
   expect(code).toBe(0);
   expect(output.match(/^infra\/\S+ plans what its tests expect: Success! 4 passed/gm)).toHaveLength(FOLDERS.length);

@@ -39,7 +39,9 @@ const [library, emulators] = ['shared', 'infra/emulators'].map((folder) => {
   return JSON.parse(read(`${folder}/package.json`)) as Package;
 }) as [Package, Package];
 const lock = JSON.parse(read('package-lock.json')) as {
-  packages: Readonly<Record<string, { readonly hasInstallScript?: boolean; readonly deprecated?: string }>>;
+  packages: Readonly<
+    Record<string, { readonly name?: string; readonly hasInstallScript?: boolean; readonly deprecated?: string }>
+  >;
 };
 
 /** Functions carry what they and the store import, whatever package.json calls it. */
@@ -79,6 +81,15 @@ test('packages are named with exact versions', () => {
 test('no package is deprecated, down to the last', () => {
   const deprecated = Object.entries(lock.packages).filter(([, { deprecated: why }]) => why !== undefined);
   expect(deprecated.map(([name, { deprecated: why }]) => `${name}: ${why}`)).toEqual([]);
+});
+
+test.each([
+  ['telemetry of Azure', /\/(applicationinsights|@azure\/monitor-opentelemetry)$/],
+  ['drivers of SQL databases', /\/(mysql2|sequelize|tedious)$/],
+  ['the SDK of a third cloud', /\/@aws-sdk\/[a-z0-9-]+$/],
+])('npm ci leaves out %s, which nothing here loads', (_, place) => {
+  const real = Object.entries(lock.packages).filter(([, { name }]) => name !== '@favware/skip-dependency');
+  expect(real.map(([name]) => name).filter((name) => place.test(name))).toEqual([]);
 });
 
 test('package.json says of each package with an install script whether it may run', () => {

@@ -1,5 +1,5 @@
 // Bytes as chance alters them, for decoders: the same seed gives the same.
-import { type Chance, chanceOf } from '../functions/fuzz/chance.ts';
+import { type Chance, chanceOf } from '../functions/fuzz/fuzz-chance.ts';
 
 const EDITS_MAX = 4;
 const RUN_BYTES_MAX = 12;

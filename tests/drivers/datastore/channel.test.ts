@@ -86,7 +86,7 @@ function stopTime(): void {
 }
 
 describe('connections', () => {
-  test('none is opened before the first call, and one carries many calls side by side', async () => {
+  test('are opened by the first call, and one carries many calls side by side', async () => {
     const { server, channel } = await connected(echo);
     expect(server.connections).toHaveLength(0);
     await expectEchoes(channel, 100);
@@ -126,7 +126,7 @@ describe('connections', () => {
     expect(server.messages).toEqual([]);
   });
 
-  test('one that was idle for four minutes is not used again', async () => {
+  test('are not used again after four idle minutes', async () => {
     stopTime();
     const { server, channel } = await connected(echo);
     await call(channel, 'a');
@@ -141,7 +141,7 @@ describe('connections', () => {
       .toBe(true);
   });
 
-  test('one that does not open within ten seconds is given up, with those who wait for it', async () => {
+  test('that do not open within ten seconds are given up, with the calls that wait for them', async () => {
     stopTime();
     const server = await serve(echo, { greets: false });
     const calling = call(channelTo(server.address), 'x');
@@ -151,7 +151,7 @@ describe('connections', () => {
     await expect(calling).rejects.toMatchObject(unsent({ code: 14, isVerdict: false }));
   });
 
-  test('one without calls keeps no process alive', async () => {
+  test('without calls keep no process alive', async () => {
     const server = await serve(echo);
     const module = new URL('../../../shared/drivers/datastore/grpc/channel.ts', import.meta.url).href;
     const code = `
@@ -229,7 +229,7 @@ describe('a call', () => {
     expect(ended).toEqual([0, 1]);
   });
 
-  test('that nothing was heard of since it was sent leaves its connection at its deadline', async () => {
+  test('leaves its connection at its deadline if nothing was heard of it since it was sent', async () => {
     const { server, channel } = await connected((asked) => (String(asked.message) === 'a' ? undefined : echo(asked)));
     await call(channel, 'opens the connection');
     await expect(call(channel, 'a', 50)).rejects.toMatchObject({ name: 'DeadlineError' });
@@ -237,7 +237,7 @@ describe('a call', () => {
     await expect.poll(() => server.connections[0]!.socket.readableEnded).toBe(true);
   });
 
-  test('that no connection was there for in time leaves later no more', async () => {
+  test('is not sent later if no connection was there for it in time', async () => {
     const held: Asked[] = [];
     const { server, channel } = await connected((asked) => held.push(asked), { streamsMax: 1 });
     const first = Array.from({ length: 4 }, (_, index) => call(channel, `first ${index}`));
@@ -249,7 +249,7 @@ describe('a call', () => {
     expect(server.messages).not.toContain(Buffer.from('late').toString('hex'));
   });
 
-  test('under way ends when the channel closes; waiting and later ones are not sent', async () => {
+  test('ends when the channel closes; waiting and later ones are not sent', async () => {
     const { server, channel } = await connected(() => {}, { streamsMax: 1 });
     const calls = Array.from({ length: 9 }, (_, index) => call(channel, `${index}`));
     await expect.poll(() => server.messages.length).toBe(4);

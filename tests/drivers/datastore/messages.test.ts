@@ -58,7 +58,7 @@ describe('requests', () => {
       { projectId: 'p', keys: [{ partitionId: { projectId: 'p' }, path: PATH }] },
     ],
     ['of a thousand keys', { ...DATABASE, keys: KEYS, propertyMask: undefined }, { ...DATABASE, keys: KEYS }],
-  ])('a lookup %s', (_, request, expected) => {
+  ])('a lookup %s is written as declared', (_, request, expected) => {
     expect(declared('LookupRequest', framedLookup(request))).toEqual(expected);
   });
 
@@ -83,7 +83,7 @@ describe('requests', () => {
       'text of more than ASCII',
       { insert: { key: key(WIDE), properties: { [WIDE]: { stringValue: `${WIDE}\u{1f600}` } } } },
     ],
-  ])('a commit of %s', (_, mutation) => {
+  ])('a commit of %s is written as declared', (_, mutation) => {
     const { propertyMask, ...rest } = mutation;
     const mutations = [propertyMask === undefined ? rest : { ...rest, propertyMask: { paths: [...propertyMask] } }];
     const expected = { ...DATABASE, mode: 'NON_TRANSACTIONAL', mutations };
@@ -95,7 +95,7 @@ describe('requests', () => {
     ' ',
   );
 
-  test.each(VERSIONS)('a version of %s', (baseVersion) => {
+  test.each(VERSIONS)('a version of %s is written as declared', (baseVersion) => {
     const mutations = [{ delete: key('a'), baseVersion }];
     expect(declared('CommitRequest', framedCommit({ ...DATABASE, mutations }))).toMatchObject({ mutations });
   });
@@ -115,7 +115,7 @@ describe('requests', () => {
 
   const bound = (op: string, keyValue: Key) => ({ propertyFilter: { property: keyName, op, value: { keyValue } } });
 
-  test('a query for keys', () => {
+  test('a query for keys is written as declared', () => {
     const range = [key('a'), key('b')] as const;
     const query = { kind: 'Container', range, startCursor: Buffer.from('after'), limit: 300 };
     const filters = [bound('GREATER_THAN_OR_EQUAL', key('a')), bound('LESS_THAN', key('b'))];
@@ -127,7 +127,7 @@ describe('requests', () => {
     });
   });
 
-  test('a query for all keys of the default namespace', () => {
+  test('a query for all keys of the default namespace is written as declared', () => {
     const request = { partitionId: { ...DEFAULTS, namespaceId: '' }, query: { kind: 'Container', limit: 1 } };
     expect(declared('RunQueryRequest', framedRunQuery(request))).toEqual({
       projectId: 'p',
@@ -162,7 +162,7 @@ describe('replies', () => {
     list: { arrayValue: { values: [{ blobValue: Buffer.from('listed') }] } },
   };
 
-  test('a lookup, with all that the driver did not ask for', () => {
+  test('a lookup is read, with everything that the driver did not ask for', () => {
     const properties = {
       h: { blobValue: Buffer.from('header'), excludeFromIndexes: true },
       text: { stringValue: 'x' },
@@ -208,7 +208,7 @@ describe('replies', () => {
     expect(readLookupResponse(bytes).missing).toEqual([{ path: [{ kind: 'Parent', name: '' }, path[1]] }]);
   });
 
-  test('a commit', () => {
+  test('a commit is read', () => {
     const bytes = encoded('CommitResponse', {
       mutationResults: [
         { version: '1790000000000123', createTime: TIME, updateTime: TIME, transformResults: [{ integerValue: '1' }] },
@@ -231,7 +231,7 @@ describe('replies', () => {
     ['MORE_RESULTS_AFTER_LIMIT', undefined],
     ['MORE_RESULTS_AFTER_CURSOR', undefined],
     ['MORE_RESULTS_TYPE_UNSPECIFIED', undefined],
-  ])('a query that ends with %s', (moreResults, expected) => {
+  ])('a query that ends with %s is read', (moreResults, expected) => {
     const entityResults = ['a', 'b'].map((name) => ({ entity: { key: key(name) }, cursor: Buffer.from(name) }));
     const batch = {
       skippedResults: 1,
@@ -250,7 +250,7 @@ describe('replies', () => {
     });
   });
 
-  test('empty ones', () => {
+  test('empty replies are read', () => {
     const nothing = Buffer.alloc(0);
     expect(readLookupResponse(nothing)).toEqual({ found: [], missing: [] });
     expect(readCommitResponse(nothing)).toEqual({ mutationResults: [] });
@@ -261,7 +261,7 @@ describe('replies', () => {
     found: [{ entity: { key: key('a'), properties: { h: { blobValue: Buffer.from('header') } } }, version: '300' }],
   });
 
-  test('cut off anywhere but between two fields it is an error, never less of the same', () => {
+  test('a reply that is cut off within a field is an error, never a shorter reply', () => {
     for (let size = 1; size < whole.length; size += 1) {
       expect(() => readLookupResponse(whole.subarray(0, size))).toThrow('no message of the Datastore API');
     }

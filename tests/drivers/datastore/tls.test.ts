@@ -64,12 +64,12 @@ describe('over TLS', () => {
     ]);
   });
 
-  test('one that nobody vouches for is told nothing', async () => {
+  test('a service whose certificate nobody vouches for is told nothing', async () => {
     const { port, seen } = await service();
     await expectNothingSent(driverAt('localhost', port), seen);
   });
 
-  test('one whose certificate is for another name is told nothing', async () => {
+  test('a service whose certificate is for another name is told nothing', async () => {
     setDefaultCACertificates([...trusted, pair.cert]);
     const { port, seen } = await service();
     await expectNothingSent(driverAt('127.0.0.1', port), seen);
@@ -78,7 +78,7 @@ describe('over TLS', () => {
   test.each([
     [['http/1.1'], 'no application protocol'],
     [undefined, 'does not speak HTTP/2'],
-  ])('one that does not agree on HTTP/2 is told nothing (%s)', async (ALPNProtocols, why) => {
+  ])('a service that does not agree on HTTP/2 is told nothing (%s)', async (ALPNProtocols, why) => {
     setDefaultCACertificates([...trusted, pair.cert]);
     const heard: Buffer[] = [];
     const server = createTlsServer({ ...pair, ...(ALPNProtocols === undefined ? {} : { ALPNProtocols }) }, (socket) => {

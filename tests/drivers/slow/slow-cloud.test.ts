@@ -60,7 +60,7 @@ test('a request has its effect in the middle of its round trip', async () => {
   ]);
 });
 
-test('further entities and bytes take longer, asked or answered', async () => {
+test('a request takes longer for further entities and for bytes, sent or answered', async () => {
   const commit = { ms: 10, furtherEntityMs: 2, kibMs: 1 };
   const request = { ...commitOf('a'), ids: ['a', 'b', 'c'], bytes: 4_096 };
   expect(await pass({ ...EXACT, commit }, [request], { replyBytes: 2_048 })).toMatchObject([
@@ -121,7 +121,7 @@ test.each([
   ['Datastore', DATASTORE_PROFILE],
   ['Azure', AZURE_TABLES_PROFILE],
   ['25 ms', evenly(25, AZURE_TABLES_PROFILE)],
-])('%s: medians are the profile’s, and the spread and tail are there', async (_, profile) => {
+])('requests of the profile %s have its medians, its spread and its tail', async (_, profile) => {
   for (const request of [READ, QUERY, commitOf('a')]) {
     const unlimited = { ...profile, locksEntities: false, partitionPerSecond: Infinity };
     const times = (await pass(unlimited, Array<SlowRequest>(4_000).fill(request))).map(({ replyMs }) => replyMs);

@@ -8,7 +8,7 @@ import { PROBLEMS, type ProblemBody } from '../../../functions/http/problem.ts';
 import type { CellResult } from '../../../shared/lab/load/cell.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { chanceOf } from './chance.ts';
+import { chanceOf } from './fuzz-chance.ts';
 import { type FuzzRequest, requestOf, type Seen } from './random-requests.ts';
 import { appsOn } from '../apps.ts';
 

@@ -2,7 +2,7 @@
 // nearly so. Bodies made to be expensive are in ../records/attacks.test.ts.
 import { gzipSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
-import { type Chance, jsonOf, mutated } from './chance.ts';
+import { type Chance, jsonOf, mutated } from './fuzz-chance.ts';
 
 /** A request, and which app it is for. */
 export interface FuzzRequest {

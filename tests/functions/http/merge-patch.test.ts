@@ -1,7 +1,7 @@
 // JSON merge patch: the RFC's own table, and values that decoding would round.
 import { expect, test } from 'vitest';
 import { mergePatch } from '../../../functions/http/merge-patch.ts';
-import { chanceOf, jsonOf } from '../fuzz/chance.ts';
+import { chanceOf, jsonOf } from '../fuzz/fuzz-chance.ts';
 
 function merged(target: string, patch: string): string {
   return Buffer.from(mergePatch(Buffer.from(patch))(Buffer.from(target))).toString();
@@ -42,7 +42,7 @@ test.each([
   expect(() => merged(target, patch)).toThrow('stands twice');
 });
 
-test("agrees with the RFC's pseudocode on random values", () => {
+test("the merge agrees with the RFC's pseudocode on random values", () => {
   const chance = chanceOf(7);
   for (let round = 0; round < 2_000; round += 1) {
     const [target, patch] = [finite(jsonOf(chance)), finite(jsonOf(chance))];

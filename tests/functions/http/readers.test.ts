@@ -5,10 +5,10 @@ import { JsonReader } from '../../../functions/http/json-reader.ts';
 import { MsgpackReader } from '../../../functions/http/msgpack-content.ts';
 import { VALUES_MAX } from '../../../functions/http/body-reader.ts';
 import { batchIn } from '../../../functions/records/batch-body.ts';
-import { chanceOf, jsonOf, mutated } from '../fuzz/chance.ts';
+import { chanceOf, jsonOf, mutated } from '../fuzz/fuzz-chance.ts';
 import { JSON_TYPE, MSGPACK, nested } from '../suite/http-client.ts';
 
-test('takes what JSON.parse takes, to the byte, and nothing else', () => {
+test('the reader takes what JSON.parse takes, to the byte, and nothing else', () => {
   const chance = chanceOf(1);
   const taken = { yes: 0, no: 0 };
   for (let round = 0; round < 6_000; round += 1) {
@@ -66,7 +66,7 @@ test.each([
   ['msgpack', `${'\x91'.repeat(101)}\xc1`, 'malformed', '100 levels'],
   ['json', `[${'0,'.repeat(VALUES_MAX)}?`, 'too_large', `${VALUES_MAX} values`],
   ['msgpack', `\xdd\xff\xff\xff\xff${'\x01'.repeat(VALUES_MAX)}\xc1`, 'too_large', `${VALUES_MAX} values`],
-] as const)('%#: in %s nothing is looked at behind the level or value too many', (codec, text, code, said) => {
+] as const)('%#: a reader of %s stops at the level or value too many', (codec, text, code, said) => {
   const bytes = Buffer.from(text, 'latin1');
   const reader = codec === 'json' ? new JsonReader(bytes) : new MsgpackReader(bytes);
   expect(() => reader.value()).toThrow(expect.objectContaining({ code, message: expect.stringContaining(said) }));
@@ -75,12 +75,12 @@ test.each([
 test.each([
   ['json', `{"operations":[${'{"op":"get","key":"k"},'.repeat(1_000)}?`],
   ['msgpack', `\x81\xaaoperations\xdd\xff\xff\xff\xff${'\x82\xa2op\xa3get\xa3key\xa1k'.repeat(1_000)}\xc1`],
-] as const)('of a batch in %s no more operations are looked at than one has', (codec, text) => {
+] as const)('a reader of a batch in %s stops at the operation too many', (codec, text) => {
   const refusal = { code: 'invalid', message: 'operations: expected at most 1000 items' };
   expect(() => batchIn(Buffer.from(text, 'latin1'), codec)).toThrow(expect.objectContaining(refusal));
 });
 
-test('of an operation no more members are looked at than one has', () => {
+test('a reader of an operation stops at the member too many', () => {
   const members = Array.from({ length: 17 }, (_, at) => `"${at}":0`);
   const refusal = { code: 'invalid', message: 'operations.0: an object here has at most 16 members' };
   const body = Buffer.from(`{"operations":[{${members.join(',')}?`);
@@ -96,14 +96,14 @@ test.each([
       'latin1',
     ),
   ],
-] as const)('of a value in a batch in %s 100 levels are its own', (codec, body) => {
+] as const)('a value in a batch in %s may be nested 100 levels deep by itself', (codec, body) => {
   expect(batchIn(body, codec).operations).toHaveLength(1);
 });
 
 test.each([
   ['nested too deep', `{"value":${'['.repeat(101)}`, 'malformed', 'operations.1: the value is nested deeper'],
   ['with a member twice', '{"op":"get","op":', 'malformed', 'operations.1: a member stands twice'],
-])('an operation %s is told by its place', (_what, operation, code, said) => {
+])('the refusal of an operation %s names its place', (_what, operation, code, said) => {
   const body = Buffer.from(`{"operations":[{"op":"get","key":"k"},${operation}`);
   const refusal = { code, message: expect.stringContaining(said) };
   expect(() => batchIn(body, 'json')).toThrow(expect.objectContaining(refusal));

@@ -8,7 +8,7 @@ const PROGRAM = new URL('attacked.ts', import.meta.url).pathname;
 const TOO_MANY = '413 too_large: the body holds more than 1048576 values: send fewer at once';
 const TOO_DEEP = /^400 malformed: operations.0: the value is nested deeper than/;
 
-test('64 MiB of heap suffice to refuse each of them', { timeout: 120_000 }, async () => {
+test('a process with 64 MiB of heap refuses each of these bodies', { timeout: 120_000 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=64', PROGRAM]);
   expect(JSON.parse(stdout)).toEqual({
     'maps in an unknown member': '400 invalid: body: unknown member "x"; known: operations, atomic',

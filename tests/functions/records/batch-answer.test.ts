@@ -32,7 +32,7 @@ async function statusesOf(outcomes: readonly Outcome[], mediaType: string) {
 }
 
 test.each([JSON_TYPE, MSGPACK])(
-  'between large records in %s others get a turn, and the deadline counts',
+  'an answer in %s lets other requests run between large records, and stops at its deadline',
   async (mediaType) => {
     const written = { status: 'written', key: 'w', version: 'v' } as const;
     const outcomes = [found('a'), found('b'), written, found('c')];

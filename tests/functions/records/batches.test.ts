@@ -174,7 +174,7 @@ test('an atomic batch changes one group at once, and tells each operation its ou
   expect(await ended.json()).toMatchObject({ outcomes: [{ status: 'deleted', key: '7/order' }] });
 });
 
-test('of an atomic batch with a condition that fails nothing is done', async () => {
+test('an atomic batch with a condition that fails does nothing', async () => {
   const table = await grouped();
   const refused = await atomically(table, [
     { op: 'put', key: '7/a', value: 1 },
@@ -184,29 +184,13 @@ test('of an atomic batch with a condition that fails nothing is done', async () 
   await expectProblem(await admin(`${table}/record?key=7%2Fa`), 404, 'record_not_found');
 });
 
+const putOf = (key: string) => ({ op: 'put', key, value: 1 });
+
 test.each([
-  [
-    [
-      { op: 'put', key: '7/a', value: 1 },
-      { op: 'get', key: '7/a' },
-    ],
-    'operations.1: an atomic batch only puts and deletes',
-  ],
+  [[putOf('7/a'), { op: 'get', key: '7/a' }], 'operations.1: an atomic batch only puts and deletes'],
   [[{ op: 'put', key: '7/a' }], 'operations.0: a put needs a value'],
-  [
-    [
-      { op: 'put', key: '7/a', value: 1 },
-      { op: 'put', key: '8/a', value: 1 },
-    ],
-    'are of two',
-  ],
-  [
-    [
-      { op: 'put', key: '7/a', value: 1 },
-      { op: 'delete', key: '7/a' },
-    ],
-    'each key once',
-  ],
+  [[putOf('7/a'), putOf('8/a')], 'are of two'],
+  [[putOf('7/a'), { op: 'delete', key: '7/a' }], 'each key once'],
 ])('an atomic batch %# is invalid as a whole', async (operations, told) => {
   const { detail } = await expectProblem(await atomically(await grouped(), operations), 400, 'invalid');
   expect(detail).toContain(told);

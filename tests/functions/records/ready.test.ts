@@ -18,7 +18,7 @@ function asked(fault: () => MemoryFault | undefined) {
   return { ask: () => send('/v1/ready'), reads: () => reads };
 }
 
-test('it is one read for all who ask within five seconds, without a key', async () => {
+test('the route reads the store once for all who ask within five seconds, without a key', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const { ask, reads } = asked(() => undefined);
   const answers = await Promise.all([ask(), ask(), ask()]);
@@ -32,7 +32,7 @@ test('it is one read for all who ask within five seconds, without a key', async 
   expect(reads()).toBe(2);
 });
 
-test('a store that denies access is 503, looked at once as well, and again later', async () => {
+test('the route answers 503 where the store denies access, and reads it again after five seconds', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   let fault: MemoryFault | undefined = { refuse: 'denied' };
   const { ask, reads } = asked(() => fault);

@@ -35,7 +35,7 @@ test.each<[operation: unknown, detail: string]>([
     { op: 'put', key: 'a', data: '', contentType: 'text/plain' },
     'operations.0.contentType: expected "application/json" or "application/vnd.msgpack" or "application/octet-stream"',
   ],
-])('an operation %j', async (operation, detail) => {
+])('the operation %j is refused with its reason', async (operation, detail) => {
   expect(await detailOf(batch({ operations: [operation] }))).toBe(detail);
 });
 
@@ -45,7 +45,7 @@ test.each<[body: unknown, detail: string]>([
   [{ operations: [] }, 'operations: expected 1 or more items'],
   [{ operations: Array.from({ length: 1_001 }, () => get) }, 'operations: expected at most 1000 items'],
   [{ operations: [get], dry: true }, 'body: unknown member "dry"; known: operations, atomic'],
-])('a batch %#', async (body, detail) => {
+])('the batch %# is refused with its reason', async (body, detail) => {
   expect(await detailOf(batch(body))).toBe(detail);
 });
 
@@ -54,6 +54,6 @@ test.each<[body: unknown, detail: string]>([
   [{ order: 'random' }, 'order: expected "hash" or "key"'],
   [{ containers: 257 }, 'containers: expected at most 256'],
   [{ order: 'key', containers: 2 }, 'containers: a table of order "key" begins with one: leave it out'],
-])('options of a table %j', async (body, detail) => {
+])('the options %j of a table are refused with their reason', async (body, detail) => {
   expect(await detailOf(putTable('/v1/tables/t', JSON_TYPE, JSON.stringify(body)))).toBe(detail);
 });

@@ -4,20 +4,9 @@ import { expect, test } from 'vitest';
 import { vacuumAll, runLine } from '../../../functions/vacuum/vacuum-all.ts';
 import type { Store, VacuumOptions, VacuumReport } from '../../../shared/store/index.ts';
 
-const REPORT = {
-  listed: 9,
-  removed: 1,
-  left: 2,
-  foreign: 10,
-  passed: 11,
-  merged: 3,
-  movedBytes: 12,
-  stripped: 4,
-  purged: 5,
-  busy: 6,
-  damaged: 8,
-  entriesDropped: 7,
-};
+const COUNTS = 'removed listed left foreign passed merged movedBytes stripped purged busy damaged entriesDropped';
+/** Each count differs from the others, so that a sum shows which one it is of. */
+const REPORT = Object.fromEntries(COUNTS.split(' ').map((name, at) => [name, at + 1])) as unknown as VacuumReport;
 
 /** A store of so many tables, whose vacuum is this. */
 function storeOf(count: number, vacuum: (name: string, options: VacuumOptions) => Promise<VacuumReport>): Store {
@@ -29,7 +18,7 @@ function optionsOf(timeoutMs: number) {
   return { timeoutMs, signal: new AbortController().signal };
 }
 
-test('looks at each table once, eight at a time, and adds up what it is told', async () => {
+test('a run vacuums each table once, eight at a time, and adds up their reports', async () => {
   const seen: string[] = [];
   let atOnce = 0;
   let most = 0;
@@ -49,9 +38,9 @@ test('looks at each table once, eight at a time, and adds up what it is told', a
 });
 
 test.each([
-  ['waits as long as the call says', { ...optionsOf(60_000), quietMs: 7 }, 7],
-  ['waits two minutes in a long run', optionsOf(1_790_000), 120_000],
-  ['waits a quarter of the time in a short one', optionsOf(8_000), 2_000],
+  ['a run waits as long as the call says', { ...optionsOf(60_000), quietMs: 7 }, 7],
+  ['a long run waits two minutes', optionsOf(1_790_000), 120_000],
+  ['a short run waits a quarter of its time', optionsOf(8_000), 2_000],
 ])('%s', async (_, options, quietMs) => {
   let given: number | undefined;
   await vacuumAll(
@@ -64,7 +53,7 @@ test.each([
   expect(given).toBe(quietMs);
 });
 
-test('begins no table that has not twice the quiet time left, and says so', async () => {
+test('a run begins no table without twice the quiet time left, and says so', async () => {
   const run = await vacuumAll(storeOf(3, expect.unreachable), { ...optionsOf(1_000), quietMs: 600 });
   expect(run).toMatchObject({ tables: 3, unreached: 3, removed: 0, failed: [] });
   expect(JSON.parse(runLine(run))).toMatchObject({
@@ -73,7 +62,7 @@ test('begins no table that has not twice the quiet time left, and says so', asyn
   });
 });
 
-test('begins no table after its end', async () => {
+test('a run begins no table after its end', async () => {
   const ended = new AbortController();
   const store = storeOf(20, async () => {
     ended.abort();
@@ -83,7 +72,7 @@ test('begins no table after its end', async () => {
   expect(run).toMatchObject({ tables: 20, removed: 1, unreached: 19 });
 });
 
-test('does not always begin at the same table', async () => {
+test('runs do not always begin at the same table', async () => {
   const first = new Set<string>();
   for (let run = 0; run < 200; run += 1) {
     const seen: string[] = [];

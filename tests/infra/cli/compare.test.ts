@@ -76,7 +76,7 @@ async function compare(endpoints: readonly CloudEndpoint[], { ask } = fakeTools(
   });
 }
 
-test('compares both clouds with the keys that the tools give, which the report does not hold', async () => {
+test('a comparison of both clouds uses the keys that the tools give, and keeps them out of its report', async () => {
   const [datastore, tables] = await Promise.all([startFunction('datastore'), startFunction('azure-tables')]);
   const tools = fakeTools();
   expect(await compare([gcp(datastore), azure(tables)], tools)).toBe(EXIT.ok);
@@ -87,7 +87,7 @@ test('compares both clouds with the keys that the tools give, which the report d
   expect(tools.asked.filter((line) => line.startsWith('gcloud secrets'))).toHaveLength(1);
 });
 
-test('of one cloud alone says that the other was left out', async () => {
+test('a comparison of one cloud reports that the other was left out', async () => {
   expect(await compare([gcp(await startFunction('datastore'))])).toBe(EXIT.ok);
   const { providers } = await readReport(path.join(folder, 'report', 'compare.json'));
   expect(providers[1]).toEqual({
@@ -97,25 +97,25 @@ test('of one cloud alone says that the other was left out', async () => {
   });
 });
 
-test('with a wrong key ends before anything is begun, and says whose it is', async () => {
+test('a comparison with a wrong key ends before its first run, and names the function that refused', async () => {
   const url = await startFunction('datastore');
   const comparing = compare([gcp(url)], fakeTools('another-key-than-theirs'));
   await expect(comparing).rejects.toThrow(`nothing was begun: datastore at ${url} answers HTTP 401`);
   expect(await readdir(folder)).toEqual(['endpoints.json']);
 });
 
-test('a function that does not answer at first is tried all the same, and its failures are reported', async () => {
+test('a comparison runs on a function that does not answer at first, and reports its failures', async () => {
   expect(await compare([gcp(await serverOf((_, outgoing) => outgoing.writeHead(503).end()))])).toBe(EXIT.failed);
   const { failures } = await readReport(path.join(folder, 'report', 'compare.json'));
   expect(failures[0]!.error).toMatch(/^HTTP 503/);
 });
 
-test('refuses a file that names none of the clouds', async () => {
+test('a comparison refuses a file that names no function of the clouds', async () => {
   await expect(compare([])).rejects.toThrow('names no function of gcp or azure');
 });
 
 test.each(['http://functions.example', 'http://127.0.0.1.example', 'http://localhost@functions.example', 'ftp://a'])(
-  'refuses the address %s, and asks for no key',
+  'a comparison refuses the address %s before it reads any key',
   async (url) => {
     const tools = fakeTools();
     await expect(compare([gcp(url)], tools)).rejects.toThrow(/https:\/\/|Invalid URL/);
@@ -123,7 +123,7 @@ test.each(['http://functions.example', 'http://127.0.0.1.example', 'http://local
   },
 );
 
-test('follows no redirect: what it leads to is given neither key nor gate', async () => {
+test('a comparison follows no redirect, so that another place gets neither app key nor gate', async () => {
   const seen: unknown[] = [];
   const elsewhere = await serverOf((incoming, outgoing) => {
     seen.push(incoming.headers);
@@ -134,14 +134,14 @@ test('follows no redirect: what it leads to is given neither key nor gate', asyn
   expect(seen).toEqual([]);
 });
 
-describe('keys and tokens', () => {
-  test('go to no other origin', async () => {
+describe('the headers of requests', () => {
+  test('keys and tokens are refused to any origin that the file does not name', async () => {
     const headers = freshHeaders([gcp('https://g')], fakeTools().ask);
     for (const url of ['https://g.example/v1', 'http://g/v1', 'https://g:8443/v1'])
       await expect(headers.of(url)).rejects.toThrow('is no function of the file');
   });
 
-  test('are asked for again when they have aged, and go to their own cloud', async () => {
+  test('keys and tokens are read again after half an hour, and each goes to its own cloud', async () => {
     const tools = fakeTools();
     let nowMs = 0;
     const headers = freshHeaders([gcp('https://g'), azure('https://a')], tools.ask, () => nowMs);

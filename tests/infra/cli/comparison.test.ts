@@ -45,7 +45,7 @@ async function twice(slower: number, conditions: string) {
   return await compare({ fetch: fetchIt, baseline: { report, conditions: conditionsOf(conditions) } });
 }
 
-test('writes a report of every run, and exits with 0', async () => {
+test('a comparison writes a report of every run, and exits with 0', async () => {
   const { code, report, log } = await compare();
   expect(code).toBe(EXIT.ok);
   expect(report.cells).toHaveLength(12);
@@ -61,7 +61,7 @@ test('writes a report of every run, and exits with 0', async () => {
   expect(log).toMatch(/The first of 4 blocks, one run of each cell:\n\nLoad, 1,000 bytes: .*\n.*1 caller +4 callers/);
 });
 
-test('a target that fails is named in the report with its error, and the rest goes on', async () => {
+test('a comparison names a target that fails, with its error, and goes on with the others', async () => {
   const problem = { title: 'Unavailable', detail: 'no <store> \u{9b}2J' };
   const { code, report, log } = await compare({
     fetch: fakeFunctions((request, provider) =>
@@ -79,7 +79,7 @@ test('a target that fails is named in the report with its error, and the rest go
   expect([log.includes('\u{9b}'), log.includes(String.raw`no <store> \u009b2J`)]).toEqual([false, true]);
 });
 
-test('Ctrl-C leaves a report of what there is, and exits with 130', async () => {
+test('a comparison that Ctrl-C ends reports the runs so far, and exits with 130', async () => {
   const controller = new AbortController();
   let answered = 0;
   const fetchIt = fakeFunctions((request, provider) => {
@@ -95,7 +95,7 @@ test('Ctrl-C leaves a report of what there is, and exits with 130', async () => 
   expect(log).toContain('Ended before its last run: ended by Ctrl-C');
 });
 
-test('exits with 3 where a figure is beyond an absolute bound, without an earlier report', async () => {
+test('a comparison exits with 3 where a figure exceeds an absolute bound, without an earlier report', async () => {
   const conditions = conditionsOf('container.azure-tables.p50>3');
   const { code, log } = await compare({ baseline: { report: undefined, conditions } });
   expect(code).toBe(EXIT.conditionMet);
@@ -105,7 +105,7 @@ test('exits with 3 where a figure is beyond an absolute bound, without an earlie
 });
 
 describe('against an earlier report', () => {
-  test('exits with 3 where a condition is met, and names the cell', async () => {
+  test('a comparison exits with 3 where a condition is met, and names the cell', async () => {
     const { code, report, log } = await twice(2, 'load.throughput<0.9x');
     expect(code).toBe(EXIT.conditionMet);
     const told = report.against!.changes.filter(({ verdict }) => verdict !== 'undecided');
@@ -116,7 +116,7 @@ describe('against an earlier report', () => {
     );
   });
 
-  test('exits with 0 where none is, or the change is within its bound', async () => {
+  test('a comparison exits with 0 where the change is within its bound, or no cell has the figure', async () => {
     expect((await twice(1.05, 'throughput<0.9x')).code).toBe(EXIT.ok);
     const { code, log } = await twice(2, 'record.throughput<0.9x,ycsb-a.throughput<0.9x');
     expect(code).toBe(EXIT.ok);

@@ -40,7 +40,7 @@ test.each([
   ['datastore', PROJECT, async () => onDatastore()],
   ['azure-tables', ACCOUNT, async () => (await strictAzurite()).env],
 ] as const)(
-  'every promise holds on the emulator of %s over both transports',
+  'doctor finds every promise kept by the emulator of %s over both transports',
   async (provider, address, environment) => {
     const folder = await testFolder();
     const [file, recorded] = [path.join(folder, 'doctor.json'), path.join(folder, 'recorded.json')];
@@ -69,7 +69,7 @@ test.each([
 test.each([
   [PROJECT, async () => onDatastore()],
   [ACCOUNT, async () => (await strictAzurite()).env],
-] as const)('an examination of %s that is ended removes what it wrote', async (address, environment) => {
+] as const)('doctor removes what it wrote when its examination of %s is ended', async (address, environment) => {
   const place = await placeOn(address, await environment());
   const controller = new AbortController();
   let steps = 0;
@@ -157,20 +157,6 @@ const lies = (): Partial<Driver> => ({
   remove: async (removals) => removals.map(() => ({ kind: 'removed' })),
 });
 
-const showsTheEntityBefore = (driver: Driver): Partial<Driver> => {
-  const before = new Map<string, Awaited<ReturnType<Driver['read']>>[number]>();
-  return {
-    async write(writes, options) {
-      for (const { id } of writes) before.set(id, (await driver.read([{ id, parts: 'all' }], CALL))[0]);
-      return driver.write(writes, options);
-    },
-    read: async (requests, options) => {
-      const found = await driver.read(requests, options);
-      return found.map((entity) => (entity !== undefined && before.get(entity.id)) || entity);
-    },
-  };
-};
-
 const cutsLongParts = (driver: Driver): Partial<Driver> => ({
   async read(requests, options) {
     const found = await driver.read(requests, options);
@@ -201,7 +187,6 @@ const PLANTED: readonly (readonly [what: string, place: () => Place, broken: Reg
     /the version that a write answers is the one that a read/,
   ],
   ['acknowledges removals that it did not do', () => altered(lies), /a removal at the present version removes/],
-  ['shows what was there before', () => altered(showsTheEntityBefore), /a patch changes the named parts and keeps/],
   ['cuts long parts', () => altered(cutsLongParts), /a part of 300 KB shrinks, grows and goes/],
   [
     'applies a part of a request that should be atomic',
@@ -213,16 +198,16 @@ const PLANTED: readonly (readonly [what: string, place: () => Place, broken: Reg
   ],
 ];
 
-test('a place as it should be is not found broken', async () => {
+test('doctor finds nothing broken in a place that keeps every promise', async () => {
   expect(await examine(altered(AS_IT_IS), QUICK)).toMatchObject({ broken: [], left: null });
 });
 
-test.each(PLANTED)('a place that %s is found broken, and how', async (_, place, broken) => {
+test.each(PLANTED)('doctor finds a place broken that %s, and tells which promise', async (_, place, broken) => {
   const examination = await examine(place(), QUICK);
   expect(examination.broken.join('\n')).toMatch(broken);
 });
 
-test('a clock that is ten minutes off is told from the header Date', async () => {
+test('doctor tells by the header Date that a clock is ten minutes off', async () => {
   const server = createServer((_, reply) => {
     reply.writeHead(403, { Date: new Date(Date.now() - 600_000).toUTCString() }).end();
   });
@@ -236,12 +221,12 @@ test('a clock that is ten minutes off is told from the header Date', async () =>
   ]);
 });
 
-test('a place that turns requests away is found unlike what is assumed', async () => {
+test('doctor counts the requests that a place throttles, unlike the profile assumed', async () => {
   const { unlike } = await examine(altered(AS_IT_IS, everyFiftieth()), QUICK);
   expect(unlike.join('\n')).toMatch(/own: \d+ requests were throttled/);
 });
 
-test('a role that lacks a right is told with the kind of request, and what to grant', async () => {
+test('doctor tells which kinds of request a role may not send, and what to grant', async () => {
   const { azurite, env } = await strictAzurite();
   azurite.faults.add({ status: 403, code: 'AuthorizationPermissionMismatch', when: 'before', operation: 'merge' });
   const { broken } = await examine(await placeOn(ACCOUNT, env), QUICK);
@@ -251,7 +236,7 @@ test('a role that lacks a right is told with the kind of request, and what to gr
     );
 });
 
-test('a throttle of the service is counted, over both transports', async () => {
+test('doctor counts throttled requests of both transports', async () => {
   const emulator = await startDatastoreEmulator();
   onTestFinished(() => emulator.close());
   const place = await placeOn(PROJECT, { DATASTORE_EMULATOR_HOST: emulator.address });
@@ -265,7 +250,7 @@ test('a throttle of the service is counted, over both transports', async () => {
   expect(unlike.join('\n')).toMatch(/own: \d+ requests were throttled\nsdk: \d+ requests were throttled/);
 });
 
-test('what could not be removed is told, and fails the command', async () => {
+test('doctor tells what it could not remove', async () => {
   const place = { ...altered(AS_IT_IS), remove: () => Promise.reject(new Error('no right to delete')) };
   const told: string[] = [];
   const { left } = await examine(place, { ...QUICK, onLeft: (what) => told.push(what) });
@@ -277,7 +262,7 @@ test.each([
   ['azure://a/table', 'gcp://PROJECT/DATABASE or azure://ACCOUNT'],
   ['gcp://p?kind=K&x=1', 'takes the parameters'],
   ['gcp://p?kind=K', 'takes no kind'],
-])('%s is no place', async (address, part) => {
+])('doctor refuses %s as a place', async (address, part) => {
   await expect(placeOn(address, { DATASTORE_EMULATOR_HOST: new URL(inject('embeddedEndpoint')).host })).rejects.toThrow(
     part,
   );

@@ -1,4 +1,4 @@
-// `stowage explain` against what operations then take.
+// `stowage explain` tells what operations would take; here they run, and are counted.
 import { expect, test } from 'vitest';
 import { explained } from '../../../infra/cli/explain.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
@@ -6,7 +6,7 @@ import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { onDatastore, stowage } from './run-command.ts';
 
-test('tells the requests and some of the bytes that operations then take', async () => {
+test('explain tells the requests that operations then take, and their bytes within a half', async () => {
   const state = memoryState();
   const options = { order: 'key', containerBytesMax: 65_536 } as const;
   const store = openStore({ driver: memoryDriver({ state }) });
@@ -44,7 +44,7 @@ test('tells the requests and some of the bytes that operations then take', async
   }
 });
 
-test('prints a table with prices', async () => {
+test('explain prints a table with prices', async () => {
   const env = onDatastore();
   const store = 'gcp://commands?namespace=explain';
   const put = await stowage(['put', 't', 'a', '1', '--create', 'key', '--from', store], { env });

@@ -1,4 +1,4 @@
-// Importing what no export wrote: CSV, objects with a key of their own, gzip, the standard input.
+// Imports of files that no export wrote: CSV, objects with keys of their own, gzip, standard input.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,4 +1,4 @@
-// A terminal shows how far a plan is.
+// How far a plan or a command has come, on a terminal and in a file.
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -30,7 +30,7 @@ function shown(isTTY: boolean, events: readonly PlanEvent[]): string {
   return String(stream.read());
 }
 
-test('a terminal has one line, which is drawn over and fits', () => {
+test('a terminal shows the plan’s progress in one line, which is drawn over and fits its width', () => {
   const text = shown(true, [begun(0), begun(1), failed, { kind: 'removing', what: '3 datasets' }]);
   const lines = text.split('\u001B[1G').map(stripVTControlCharacters);
   expect(lines).toEqual([
@@ -40,7 +40,7 @@ test('a terminal has one line, which is drawn over and fits', () => {
   ]);
 });
 
-test('elsewhere there is a line for each tenth of the plan, and for each failure', () => {
+test('a file gets a line for each tenth of the plan, and for each failure', () => {
   const events = [0, 0, 1, 1, 2].map(begun);
   const lines = shown(false, [...events, failed])
     .trimEnd()
@@ -67,7 +67,7 @@ function told(isTTY: boolean, ...atMs: number[]): string[] {
   return [...said, ...drawn.split('\u001B[1G').map(stripVTControlCharacters)];
 }
 
-test('a terminal has a command’s bar ten times a second, or a line alone where its end is not known', () => {
+test('a terminal shows a command’s bar ten times a second, or only the count where no end is known', () => {
   expect(told(true, 50, 100, 150, 200, 1_000, 4_000)).toEqual([
     '[#.......................]   5 % 100 records',
     '200 records',
@@ -77,11 +77,11 @@ test('a terminal has a command’s bar ten times a second, or a line alone where
   ]);
 });
 
-test('elsewhere there is a line a second', () => {
+test('a file gets a line of a command’s progress every second', () => {
   expect(told(false, 500, 1_000, 1_500, 2_000)).toEqual(['1000 records', '2000 records', '']);
 });
 
-test('what is printed takes the drawn line away first', () => {
+test('a printed line first erases the progress line', () => {
   const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 60, rows: 24 });
   vi.spyOn(console, 'error').mockImplementation((line: string) => void stream.write(`${line}\n`));
   onTestFinished(() => void vi.restoreAllMocks());
@@ -91,7 +91,7 @@ test('what is printed takes the drawn line away first', () => {
   expect(stream.read()).toBe('5 records\u001B[1G\u001B[2Kthe store does not answer\nagain\n');
 });
 
-test('a reader that leaves ends nothing', () => {
+test('the plan goes on when the reader of its progress closes the pipe', () => {
   const stream = Object.assign(new PassThrough(), { isTTY: false });
   showProgress(stream as unknown as NodeJS.WriteStream);
   expect(() => stream.emit('error', new Error('EPIPE'))).not.toThrow();

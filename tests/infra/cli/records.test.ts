@@ -89,7 +89,7 @@ test('bytes go in and out as they are', async () => {
 });
 
 test.each(['1.50', '-0', '1e2', '0.1', '9007199254740991', '1E-7', '{"a:b\\"":{"c":":"},"d":[{}]}', '"é"'])(
-  '%s loses nothing',
+  'the JSON %s is exact: storing it loses nothing',
   (json) => {
     expect(() => checkExact(json, 'it')).not.toThrow();
   },
@@ -98,7 +98,7 @@ test.each(['1.50', '-0', '1e2', '0.1', '9007199254740991', '1E-7', '{"a:b\\"":{"
 test.each([
   ['VALUE is not UTF-8: --codec bytes', Buffer.from([0x22, 0xff, 0x22])],
   ['VALUE exceeds 4194304 bytes', Buffer.alloc(5_000_000, ' ')],
-])('%s: what is read from the standard input is refused', async (message, input) => {
+])('a put refuses its standard input: %s', async (message, input) => {
   const put = [STOWAGE, 'put', 'users', 'a', '--from', 'gcp://p'];
   const { status, stderr } = spawnSync(process.execPath, put, { input });
   expect([status, stderr.toString()]).toEqual([2, expect.stringContaining(message)]);

@@ -1,4 +1,4 @@
-// The files of a report: of every comparison for good, and of the newest at a fixed place.
+// A report's files stay in a folder of its own; those of the newest are at a fixed place too.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const at = (startedAt: string) => sampleReport({ cells: CELLS, change: { startedAt } });
 
-test('a second comparison overwrites nothing of the first, and is the newest', async () => {
+test('a second comparison keeps the files of the first, and becomes the newest one', async () => {
   const [first, second] = [at('2026-11-21T10:00:00.000Z'), at('2026-11-22T10:00:00.000Z')];
   await writeReport(first, folder);
   const written = await writeReport(second, folder);
@@ -39,7 +39,7 @@ test('a report that breaks its schema is not written', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('the JSON Schema beside it takes the report, and no other', async () => {
+test('the JSON Schema beside a report accepts it, and nothing else', async () => {
   await writeReport(at('2026-11-21T10:00:00.000Z'), folder);
   const [json, schema] = await Promise.all(
     ['compare.json', 'compare.schema.json'].map(

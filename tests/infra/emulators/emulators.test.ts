@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findGoogleEmulator } from '../../../infra/emulators/google.ts';
-import { freePort, startSupervised, untilReady } from '../../../infra/processes/supervised.ts';
+import { startSupervised, untilReady } from '../../../infra/processes/supervised.ts';
 
 test('a machine without gcloud is told why there is no emulator and how to get one', async () => {
   const missing = await findGoogleEmulator({ PATH: '/nonexistent' });
@@ -31,8 +31,4 @@ test('a child that is never ready is ended and reported', async () => {
 test('a command that does not exist ends with 127', async () => {
   const child = startSupervised('/nonexistent/command', []);
   expect(await child.exited).toBe(127);
-});
-
-test('a free port is one that can be listened on', async () => {
-  expect(await freePort()).toBeGreaterThan(0);
 });

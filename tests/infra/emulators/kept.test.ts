@@ -4,12 +4,11 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { text } from 'node:stream/consumers';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
 import { expect, onTestFinished, test } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from '../../../infra/emulators/azurite.ts';
 import { type Change, openJournal } from '../../../infra/emulators/datastore/storage/journal.ts';
-import { insert, integer, key, remove, serviceAt, update } from './datastore/service.ts';
+import { insert, integer, key, remove, serviceAt, update } from './datastore/protocol-service.ts';
 import { testFolder } from '../../support/folder.ts';
 
 async function newFile(): Promise<string> {
@@ -119,17 +118,6 @@ test('a file holds the newest value of each key, of groups that are whole', asyn
   expect(() => append(['a', 3], ['d', () => {}])).toThrow('could not be cloned');
   expect(opened(file).held).toEqual({ a: 2, c: Buffer.from('c'), 'a\0b': 3 });
 });
-
-test.each(['datastore', 'azure-tables'] as const)(
-  'the emulator of %s names a file that holds something else, and has nothing open',
-  async (cloud) => {
-    const file = await newFile();
-    writeFileSync(file, 'my notes');
-    const child = spawnOn(cloud, file);
-    onTestFinished(() => void child.kill('SIGKILL'));
-    expect(await text(child.stderr)).toContain(`${file} holds no data of this emulator`);
-  },
-);
 
 test('a file that holds something else is refused, and stays as it is', async () => {
   const file = await newFile();

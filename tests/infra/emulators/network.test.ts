@@ -13,7 +13,7 @@ import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { ScheduledRuntime } from '../../../shared/lab/kit/scheduled-runtime.ts';
 import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import { listening } from '../../support/listening.ts';
-import { CODE, contentOf, insert, key, remove, serviceAt, update } from './datastore/service.ts';
+import { CODE, contentOf, insert, key, remove, serviceAt, update } from './datastore/protocol-service.ts';
 
 const CALLS = 6;
 const FAR = '50ms';

@@ -15,7 +15,7 @@ test.each([
   ['/v1/compare/cells', 'v1/compare/cells'],
   ['/v1/compare/cells/x', '{*path}'],
   ['/', '{*path}'],
-])('%s goes to %s', (url, name) => {
+])('a request to %s takes the route %s', (url, name) => {
   expect(matchRoute(routes, 'GET', url)?.name).toBe(name);
 });
 

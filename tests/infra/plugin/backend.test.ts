@@ -15,15 +15,18 @@ describe('the state', () => {
     dir = await testFolder();
   });
 
-  test.each(['local', ...PLACES])('%s is a place that serverless.yml takes', (state) => {
+  test.each(['local', ...PLACES])('serverless.yml takes %s as the state’s place', (state) => {
     expect(state).toMatch(new RegExp(STATE.pattern));
   });
 
-  test.each(['s3://bucket', 'gs://', 'gs://Bucket', 'azure://account', 'elsewhere'])('%s is none', (state) => {
-    expect(state).not.toMatch(new RegExp(STATE.pattern));
-  });
+  test.each(['s3://bucket', 'gs://', 'gs://Bucket', 'azure://account', 'elsewhere'])(
+    'serverless.yml refuses %s as the state’s place',
+    (state) => {
+      expect(state).not.toMatch(new RegExp(STATE.pattern));
+    },
+  );
 
-  test('of both clouds may lie in one place, and never in one file', () => {
+  test('both clouds’ states may share a place, and never a file', () => {
     expect(backendOf(PLACES[0], 'stowage/gcp')).toEqual({
       gcs: { bucket: 'some-project-stowage-state', prefix: 'stowage/gcp' },
     });
@@ -38,7 +41,7 @@ describe('the state', () => {
     });
   });
 
-  test('is told to Terraform in a file, which goes when the state is local again', async () => {
+  test('the plugin tells Terraform the place in a file, and removes it when the state is local again', async () => {
     await writeBackend(dir, 'gcp', { state: PLACES[0], service: 'stowage' });
     expect(JSON.parse(await readFile(path.join(dir, 'backend.tf.json'), 'utf8'))).toEqual({
       terraform: { backend: { gcs: { bucket: 'some-project-stowage-state', prefix: 'stowage/gcp' } } },
@@ -47,7 +50,7 @@ describe('the state', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  test('in another place than before is never taken for an empty one: the user says what happens to it', () => {
+  test('advice on a moved state leaves it to the user whether the state moves too', () => {
     const said = 'Error: Backend configuration changed\n... use "terraform init -migrate-state". ...';
     expect(stateAdvice(said, 'terraform', dir)).toMatch(/init -migrate-state\n[^]*init -reconfigure$/);
     expect(stateAdvice('Error: no such bucket', 'terraform', dir)).toBeUndefined();

@@ -8,7 +8,7 @@ import { changeKeys } from '../../../infra/plugin/commands/app-keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import { type Answer, SUBSCRIPTION } from './stand-ins/tools.ts';
+import { type Answer, SUBSCRIPTION } from './stand-ins/stand-in-tools.ts';
 
 const NOW = { isPlanOnly: false } as const;
 const KEPT = { isDataDeleted: false, isConfirmed: true } as const;
@@ -64,7 +64,7 @@ const PLACES: readonly (readonly ['gcp' | 'azure', string, readonly Answer[], st
   ['azure', 'other', [], `${SUBSCRIPTION}, and this command names other-dev in ${SUBSCRIPTION}.`],
 ];
 test.each(PLACES)(
-  'on %s, as the service %s, no command plans for another place, and each names both',
+  'on %s, as the service %s, each command refuses a place other than the state’s, and names both',
   async (...row) => {
     const [cloud, service, answers, places] = row;
     machine.answer(...answers);
@@ -78,7 +78,7 @@ test.each(PLACES)(
   },
 );
 
-test('who deletes data types its places', async () => {
+test('deleting data asks the user to type the places of the data', async () => {
   const both = `nobody is there to type "stowage-dev some-project ${SUBSCRIPTION}"`;
   expect(await failureOf(remove(machine.contextOf(), { ...UNASKED, isDataDeleted: true }))).toContain(both);
   expect(await failureOf(remove(machine.contextOf(), { ...UNASKED, isDataDeleted: false }))).toContain(
@@ -123,7 +123,7 @@ test('remove --delete-data goes on where it was cut off, and waits for a lock th
   expect(machine.said.at(-1)).toBe('azure: everything is gone');
 });
 
-test('what is done to one cloud leaves the other’s endpoints where they are', async () => {
+test('a command for one cloud keeps the other’s endpoints in the file', async () => {
   await deploy(machine.contextOf({ cloud: 'azure' }), NOW);
   expect((await endpoints()).map(({ cloud }) => cloud).sort()).toEqual(['azure', 'gcp']);
   await remove(machine.contextOf({ cloud: 'gcp' }), KEPT);

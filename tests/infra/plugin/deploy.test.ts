@@ -7,8 +7,8 @@ import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import type { ProviderSettings } from '../../../infra/plugin/context/settings-schema.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import { PROVIDER_SETTINGS } from './stand-ins/settings.ts';
-import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/tools.ts';
+import { PROVIDER_SETTINGS } from './stand-ins/default-settings.ts';
+import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/stand-in-tools.ts';
 
 const NOW = { isPlanOnly: false } as const;
 const PLAN = { isPlanOnly: true } as const;
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const uploads = (): string[] => machine.taken().filter((call) => call.startsWith(UPLOAD));
 
-test('plans both clouds before it touches one, then applies, uploads and tries out each', async () => {
+test('deploy plans both clouds before it touches one, then applies, uploads and tries out each', async () => {
   await deploy(machine.contextOf(), NOW);
   expect(verbsOf(machine.calls).join(', ')).toBe(
     'gcp init, gcp workspace, gcp show, azure init, azure workspace, azure show, gcp output, gcp plan, ' +
@@ -52,12 +52,12 @@ test('plans both clouds before it touches one, then applies, uploads and tries o
   expect(everything).not.toMatch(/first-\w+-key|an-identity-token|an-azure-function-key|a-token/);
 });
 
-test('turns to the stage’s own state', async () => {
+test('deploy selects the stage’s own state', async () => {
   await deploy(machine.contextOf({ stage: 'prod' }), PLAN);
   expect(machine.calls).toContain('terraform azure workspace select -or-create=true prod');
 });
 
-test('gives Terraform what serverless.yml says', async () => {
+test('deploy gives Terraform the settings of serverless.yml', async () => {
   const gcp = { ...PROVIDER_SETTINGS.gcp, project: 'other-project', invokers: ['deployer', 'group:all@example.com'] };
   const alerts = { email: 'ops@example.com', errorPercent: 1, latencyMs: 2_000, requestsMin: 100 };
   await deploy(machine.contextOf({ gcp, alerts }), PLAN);
@@ -109,13 +109,13 @@ test.each<readonly [Partial<ProviderSettings['store']>, object]>([
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example',
     },
   ],
-])('tells the functions what %j says of the store', async (store, told) => {
+])('deploy gives the functions the settings %j of the store', async (store, told) => {
   await deploy(machine.contextOf({ store: { ...PROVIDER_SETTINGS.store, ...store } }), PLAN);
   for (const cloud of ['gcp', 'azure'] as const)
     expect((await machine.variablesOf(cloud))['environment']).toEqual({ STOWAGE_TIMEOUT_MS: '25000', ...told });
 });
 
-test('names a service account as one, and asks for its tokens by audience', async () => {
+test('deploy names a service account as one, and asks for its tokens by audience', async () => {
   await deploy(machine.contextOf(), NOW);
   machine.answer(
     { to: 'gcloud auth list', stdout: 'ci@some-project.iam.gserviceaccount.com' },
@@ -128,25 +128,25 @@ test('names a service account as one, and asks for its tokens by audience', asyn
   expect(machine.calls.join('\n')).toContain('print-identity-token --audiences=http://127.0.0.1:');
 });
 
-test('deployers who are named are all there are', async () => {
+test('deploy lets only the deployers in that serverless.yml names', async () => {
   const deployers = ['user:another@example.com'];
   await deploy(machine.contextOf({ gcp: { ...PROVIDER_SETTINGS.gcp, deployers } }), PLAN);
   expect(await machine.variablesOf('gcp')).toMatchObject({ deployers, invokers: deployers });
 });
 
-test('touches one cloud alone when told so', async () => {
+test('deploy touches only the cloud that it is given', async () => {
   await deploy(machine.contextOf({ cloud: 'azure' }), NOW);
   expect(machine.calls.filter((call) => /^gcloud|terraform gcp/.test(call))).toEqual([]);
 });
 
-test('as a plan touches nothing', async () => {
+test('deploy --plan touches nothing', async () => {
   await deploy(machine.contextOf(), PLAN);
   expect(machine.said.at(-1)).toContain('nothing was touched');
   expect(machine.calls.filter((call) => /apply|config-zip|set|add/.test(call))).toEqual([]);
   expect(machine.deployed.requests).toEqual([]);
 });
 
-test('packages once it has found all that it needs, and before it plans', async () => {
+test('deploy packages after it has found all that it needs, and before it plans', async () => {
   let packedAt = -1;
   const pack = (): Promise<void> => Promise.resolve(void (packedAt = machine.calls.length));
   await deploy(machine.contextOf({ cloud: 'gcp' }), { ...PLAN, pack });
@@ -158,7 +158,7 @@ test('packages once it has found all that it needs, and before it plans', async 
 });
 
 describe('before anything is touched', () => {
-  test('says all that is missing at once, each with what mends it', async () => {
+  test('deploy says all that is missing at once, each with what mends it', async () => {
     await machine.without('terraform');
     await machine.without('az');
     machine.answer(
@@ -202,7 +202,7 @@ describe('before anything is touched', () => {
       'Flex Consumption with Node.js 24 in eastus\n      --param azureRegion=REGION with one of westeurope',
     ],
   ];
-  test.each(DEVIATIONS)('with %s says what to do', async (_, deviations, part) => {
+  test.each(DEVIATIONS)('deploy with %s says what to do', async (_, deviations, part) => {
     machine.answer(...deviations);
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain(part);
     expect(verbsOf(machine.calls)).toEqual([]);
@@ -214,7 +214,7 @@ describe('before anything is touched', () => {
     expect(verbsOf(machine.calls)).toContain('azure plan');
   });
 
-  test('with a subscription that is not theirs says so', async () => {
+  test('deploy names a subscription that the user has no access to', async () => {
     machine.answer({ to: 'az account show', code: 1 });
     const azure = { ...PROVIDER_SETTINGS.azure, subscription: SUBSCRIPTION };
     expect(await failureOf(deploy(machine.contextOf({ azure }), NOW))).toContain(
@@ -344,7 +344,7 @@ describe('the transports', () => {
   });
 });
 
-test('does not call functions that refuse their callers deployed, and writes no file of endpoints', async () => {
+test('deploy fails where functions refuse their callers, and writes no file of endpoints', async () => {
   machine.deployed.answerWith('gcp', 403);
   const message = await failureOf(deploy(machine.contextOf(), NOW));
   expect(message).toMatch(/deployed, but it does not work[^]*answered 403[^]*gcp: begun; azure: not begun/);

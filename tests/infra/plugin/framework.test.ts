@@ -7,7 +7,7 @@ import { startDeployed } from './stand-ins/deployed.ts';
 import { startExecutables } from './stand-ins/executables.ts';
 import { RECORDED } from './recorded/recorded.ts';
 import { copyProject, type Ended } from './stand-ins/project.ts';
-import { makeTools, type Tools } from './stand-ins/tools.ts';
+import { makeTools, type Tools } from './stand-ins/stand-in-tools.ts';
 
 const STACK = /^ +at .*:\d+:\d+/m;
 

@@ -62,7 +62,7 @@ test('a new key of each role goes in beside the present one, and the older one o
   expect(await failureOf(changeKeys(machine.contextOf(), RETIRE))).toContain('none to retire');
 });
 
-test('Terraform has no part in it, and the keys are in no argument and in nothing that is shown', async () => {
+test('a change of keys runs no Terraform, and shows no key in arguments or lines', async () => {
   await changeKeys(machine.contextOf(), ADD);
   const calls = machine.taken();
   expect(calls.filter((call) => /^terraform \w+ (plan|apply)|config appsettings|config-zip/.test(call))).toEqual([]);
@@ -113,7 +113,7 @@ describe.each([
   );
 });
 
-test('shows which keys are written and not served yet, and which are valid still', async () => {
+test('keys shows which are written but not served yet, and which older ones are still valid', async () => {
   await expect(changeKeys(interruptedAt(machine.contextOf({ cloud: 'gcp' }), 1, true), ADD)).rejects.toThrow(
     Interrupted,
   );
@@ -128,7 +128,7 @@ test('shows which keys are written and not served yet, and which are valid still
   expect(machine.said.at(-1)).toBe('gcp: read 1 (1 older still valid), write 2, admin 2, compare 2');
 });
 
-test('does not retire a key while the functions have not read the newer one', async () => {
+test('keys --retire keeps a key until the functions have read the newer one', async () => {
   await expect(changeKeys(interruptedAt(machine.contextOf({ cloud: 'azure' }), 5, false), ADD)).rejects.toThrow(
     Interrupted,
   );
@@ -137,7 +137,7 @@ test('does not retire a key while the functions have not read the newer one', as
   );
 });
 
-test('waits until the functions have read the keys, and says so when they do not', async () => {
+test('keys --add waits until the functions have read the keys, and says so when they have not', async () => {
   machine.answer({ to: 'az rest --method post', times: 2 });
   expect(await failureOf(changeKeys(machine.contextOf({ cloud: 'azure' }), ADD))).toMatch(
     /not served yet; the same command goes on: .* read, write, admin, compare/,
@@ -183,7 +183,7 @@ test('a caller’s key is added where it is missing, after that failed on one cl
     expect(machine.deployed.secrets[cloud].read.get('write')!.match(/billing=/g)).toHaveLength(1);
 });
 
-test('a text that is no key is nobody’s: it is not counted, and stays', () => {
+test('a text that is no key is not counted as one, and stays in its place', () => {
   // As someone edited it by hand: its brackets hold no limits.
   const texts = ['own-key-of-the-deployment', 'ada=key-of-ada-0000000000', 'ada(everything)=key-of-ada-0000000000'];
   const ada = { role: 'read', text: 'ada', name: 'ada' } as const;
@@ -196,7 +196,7 @@ test.each([
   ['billing(tables=)', 'write', 'NAME(tables='],
   ['billing', 'owner', 'one of read, write, admin, compare'],
   ['billing', undefined, 'one of read, write, admin, compare'],
-])('%s of the role %s is no caller', (text, role, said) => {
+])('keys refuses the caller %s of the role %s', (text, role, said) => {
   expect(() => keyOwner(text, role)).toThrow(said);
 });
 

@@ -2,54 +2,15 @@
 // the real providers: what each plan takes away, and what the commands do about it.
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../infra/package/bundle.ts';
-import { azure } from '../../../infra/plugin/clouds/azure-cloud.ts';
-import { gcp } from '../../../infra/plugin/clouds/gcp-cloud.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import { lossesOf } from '../../../infra/plugin/stack/losses.ts';
 import { RECORDED } from './recorded/recorded.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
 
 const NOW = { isPlanOnly: false } as const;
 const CONFIRMED = { isPlanOnly: false, isConfirmed: true } as const;
 const KEPT = { isDataDeleted: false, isConfirmed: true } as const;
-const DATABASE = ['google_firestore_database.store'];
-const ACCOUNT = ['azurerm_storage_account.data'];
-const GROUP = ['azurerm_resource_group.data', ...ACCOUNT];
-
-describe('what a plan takes away', () => {
-  test.each<readonly [Cloud, string, readonly string[], number]>([
-    ['gcp', 'fresh', [], 0],
-    ['gcp', 'unchanged', [], 0],
-    ['gcp', 'backups', [], 0],
-    ['gcp', 'protection', [], 0],
-    ['gcp', 'functions-region', [], 2],
-    ['gcp', 'remove', [], 2],
-    ['gcp', 'region', DATABASE, 2],
-    ['gcp', 'location', DATABASE, 0],
-    ['gcp', 'service', DATABASE, 2],
-    ['gcp', 'place', DATABASE, 2],
-    ['gcp', 'remove-data', DATABASE, 2],
-    ['azure', 'fresh', [], 0],
-    ['azure', 'unchanged', [], 0],
-    ['azure', 'in-place', [], 0],
-    ['azure', 'protection', [], 0],
-    ['azure', 'remove', [], 2],
-    ['azure', 'replication', ACCOUNT, 0],
-    ['azure', 'region', GROUP, 2],
-    ['azure', 'service', GROUP, 2],
-    ['azure', 'place', ACCOUNT, 2],
-    ['azure', 'remove-data', GROUP, 2],
-  ])('on %s, for %s: %j and %d functions', (cloud, name, data, functions) => {
-    const { holdings } = cloud === 'gcp' ? gcp : azure;
-    const losses = lossesOf(planOf(cloud, name));
-    const lost = losses.map(({ address }) => address).filter((address) => holdings.data.includes(address));
-    expect(lost.sort()).toEqual(data);
-    expect(losses.filter(({ type }) => type === holdings.functionType)).toHaveLength(functions);
-  });
-});
-
 describe('the commands', () => {
   let machine: Machine;
   beforeEach(async () => {
@@ -77,7 +38,7 @@ describe('the commands', () => {
     ['azure', 'service', ['name stowage-dev-data -> other-dev-data']],
     ['azure', 'place', ['azurerm_storage_account.data']],
     ['azure', 'remove-data', ['azurerm_resource_group.data would be deleted']],
-  ])('on %s, for %s, delete no data', async (cloud, name, parts) => {
+  ])('no command on %s deletes data by the plan %s', async (cloud, name, parts) => {
     machine.plans[cloud] = name;
     const commands: readonly ((context: Context) => Promise<void>)[] = [
       (context) => deploy(context, { ...CONFIRMED, isPlanOnly: true }),
@@ -98,13 +59,13 @@ describe('the commands', () => {
     ['azure', 'unchanged'],
     ['azure', 'in-place'],
     ['azure', 'protection'],
-  ])('on %s, for %s, apply without a question', async (cloud, name) => {
+  ])('deploy on %s applies the plan %s without a question', async (cloud, name) => {
     machine.plans[cloud] = name;
     await deploy(machine.contextOf({ cloud }), NOW);
     expect(verbsOf(changes())).toEqual([`${cloud} apply`]);
   });
 
-  test('move functions after a yes only', async () => {
+  test('deploy moves functions only after a yes', async () => {
     machine.plans.gcp = 'functions-region';
     expect(await failureOf(deploy(machine.contextOf(), NOW))).toContain('--yes agrees beforehand');
     expect(machine.said.join('\n')).toMatch(
@@ -115,7 +76,7 @@ describe('the commands', () => {
     expect(verbsOf(changes())).toEqual(['gcp apply']);
   });
 
-  test('delete the data with --delete-data, after a yes, and make the rest anew', async () => {
+  test('deploy --delete-data deletes the data after a yes, and creates the rest again', async () => {
     machine.plans.gcp = 'region';
     const giveUp = { ...NOW, isDataDeleted: true } as const;
     expect(await failureOf(deploy(machine.contextOf(), giveUp))).toContain('--yes agrees beforehand');

@@ -7,7 +7,7 @@ import { testClock } from './stand-ins/clock.ts';
 
 const contextAt = (clock = testClock()) => ({ log: () => {}, clock }) as unknown as Context;
 
-test('tries again until it succeeds', async () => {
+test('a patient call tries again until it succeeds', async () => {
   const clock = testClock();
   const attempt = vi
     .fn<() => Promise<string>>()
@@ -17,14 +17,14 @@ test('tries again until it succeeds', async () => {
   expect(clock.waitedMs()).toBe(20_000);
 });
 
-test('gives up when the time is up, and says what went wrong last', async () => {
+test('a patient call gives up when its time is over, with the last error', async () => {
   const attempt = vi.fn<() => Promise<string>>().mockRejectedValue(new Error('403'));
   const patient = patiently(contextAt(), 'it failed', attempt, { patienceMs: 60_000 });
   await expect(patient).rejects.toThrow('it failed: 403');
   expect(attempt).toHaveBeenCalledTimes(7);
 });
 
-test('does not try again what the user interrupted', async () => {
+test('a patient call does not repeat what the user interrupted', async () => {
   const attempt = vi.fn<() => Promise<string>>().mockRejectedValue(new Interrupted('az was interrupted'));
   await expect(patiently(contextAt(), 'it failed', attempt)).rejects.toThrow('az was interrupted');
   expect(attempt).toHaveBeenCalledTimes(1);

@@ -23,7 +23,7 @@ async function print(...args: string[]): Promise<Printed> {
 
 const [dev, prod] = await Promise.all([print(), print('--stage', 'prod')]);
 
-test('shows the functions of both clouds, with their own limits', () => {
+test('serverless.yml shows the functions of both clouds, with their own limits', () => {
   expect(dev.provider).toMatchObject({
     name: 'stowage',
     stage: 'dev',
@@ -44,17 +44,17 @@ test('shows the functions of both clouds, with their own limits', () => {
   });
 });
 
-test('takes a stage’s own parameters', () => {
+test('serverless.yml takes a stage’s own parameters', () => {
   expect(prod.functions).toMatchObject({ records: { instancesMax: { gcp: 12 } } });
   expect(prod.provider).toMatchObject({ gcp: { pointInTimeRecovery: true, backupDays: 14 } });
 });
 
-test('asks for no more processors than a new project has, on both stages together', () => {
+test('both stages together ask for no more processors than a new project has', () => {
   const asked = [dev, prod].flatMap(({ functions }) => Object.values(functions).map((one) => one.instancesMax.gcp));
   expect(asked.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(20);
 });
 
-test('takes a schedule for the vacuum, a warm instance and a shared state as parameters', async () => {
+test('serverless.yml takes a schedule of the vacuum, a warm instance and a shared state as parameters', async () => {
   const params = ['vacuum=0 4 * * 0', 'instancesMin=1', 'state=gs://some-bucket'];
   const { provider, functions } = await print(...params.flatMap((one) => ['--param', one]));
   expect(provider).toMatchObject({ state: 'gs://some-bucket' });
@@ -62,7 +62,7 @@ test('takes a schedule for the vacuum, a warm instance and a shared state as par
   expect(functions['records']).toMatchObject({ instancesMin: { gcp: 1, azure: 1 } });
 });
 
-test('packages the same functions as this machine’s hosts run', () => {
+test('serverless.yml declares the functions that this machine’s hosts run', () => {
   const declared = Object.entries(dev.functions).map(([name, { handler, timeoutSeconds }]) => ({
     name,
     handler,

@@ -8,7 +8,7 @@ import { npmStart } from './npm-start.ts';
 const ARGS = '--cloud both --workloads ycsb-c --layouts record --repetitions 50 --seconds 1'.split(' ');
 
 describe.skipIf(process.platform !== 'linux')('npm start', { timeout: 180_000 }, () => {
-  test('that loses an emulator gives that cloud up and goes on with the other; Ctrl-C leaves a report, and nothing else', async () => {
+  test('gives up a cloud whose emulator ends and goes on with the other; Ctrl-C leaves only its report', async () => {
     const { job, exit, said, until, running, report } = await npmStart(...ARGS);
     await until(/^Warming up/m);
     const emulator = running().find(({ command }) => /^\S*node \S*azurite-process\.ts/.test(command));

@@ -36,7 +36,7 @@ function startJob({ ends, stepMs }: { ends: boolean; stepMs: number }) {
   return child;
 }
 
-test('ends as it sees fit, with its own exit code, and knows why', async () => {
+test('an interrupted job learns the reason, and ends with an exit code of its own', async () => {
   const job = startJob({ ends: true, stepMs: 0 });
   const ended = once(job, 'exit');
   let said = '';
@@ -51,7 +51,7 @@ test('ends as it sees fit, with its own exit code, and knows why', async () => {
 test.each([
   ['at once by a second interrupt', SAME_INTERRUPT_MS + 1, 2],
   ['by a third one, where the second is the same once more', SAME_INTERRUPT_MS / 2 + 1, 3],
-])('is ended %s', async (_name, stepMs, interrupts) => {
+])('a job that goes on is ended %s', async (_name, stepMs, interrupts) => {
   const job = startJob({ ends: false, stepMs });
   const ended = once(job, 'exit');
   const lines = createInterface({ input: job.stdout });

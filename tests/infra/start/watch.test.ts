@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSupervised } from '../../../infra/processes/supervised.ts';
 import { watch } from '../../../infra/start/watch-sources.ts';
 
-test('prints the errors of a log alone, and says which process has ended', async () => {
+test('a watch prints only the errors of a log, and says which process has ended', async () => {
   const lines = [{ severity: 'INFO' }, { severity: 'ERROR', code: 'internal' }, { message: '"severity":"ERROR"' }];
   const code = `${lines.map((line) => `console.log(${JSON.stringify(JSON.stringify(line))});`).join('')} process.exit(3)`;
   const child = startSupervised(process.execPath, ['--eval', code]);
@@ -16,7 +16,7 @@ test('prints the errors of a log alone, and says which process has ended', async
   await expect.poll(() => printed).toEqual(['Cloud, records: {"severity":"ERROR","code":"internal"}']);
 });
 
-test('says that an emulator has ended, also before it was watched', () => {
+test('a watch says that an emulator has ended, also one that ended before', () => {
   const ends: string[] = [];
   const controller = new AbortController();
   const cloud = { name: 'Cloud', ended: controller.signal, hosts: [] };

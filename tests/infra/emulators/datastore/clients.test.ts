@@ -1,7 +1,7 @@
 // Google's high-level client on the embedded server: beside this, the comparison's tests use it.
 import { Datastore, PropertyFilter } from '@google-cloud/datastore';
 import { expect, inject, test } from 'vitest';
-import { freshKind } from './service.ts';
+import { freshKind } from './protocol-service.ts';
 
 const client = new Datastore({ projectId: 'plain', apiEndpoint: inject('embeddedEndpoint') });
 
@@ -41,10 +41,4 @@ test('a refusal of a query names the emulator that answers it', async () => {
   const refused = { code: 12, details: expect.stringContaining('--datastore google') };
   await expect(client.runQuery(query)).rejects.toMatchObject(refused);
   await expect(client.runAggregationQuery(client.createAggregationQuery(query).count())).rejects.toMatchObject(refused);
-});
-
-test('the high-level client reads a query of more than one batch', async () => {
-  const kind = freshKind();
-  await client.save(Array.from({ length: 400 }, (_, id) => ({ key: client.key([kind, id + 1]), data: { id } })));
-  expect((await client.runQuery(client.createQuery(kind).order('__key__')))[0]).toHaveLength(400);
 });

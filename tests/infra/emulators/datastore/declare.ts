@@ -1,7 +1,7 @@
 // Declares one case of the protocol suite on one server. A known difference must FAIL, so that its
 // end is noticed; a hanging one is skipped.
 import { expect, test } from 'vitest';
-import { CODE, freshKind, type Service } from './service.ts';
+import { CODE, freshKind, type Service } from './protocol-service.ts';
 
 export interface Difference {
   /** Title of the case. */

@@ -1,15 +1,15 @@
 // The protocol suite on the embedded server, and on Google's emulator where it is installed.
 import { afterAll, beforeAll, describe, inject } from 'vitest';
-import { commitCases } from './cases/commits.ts';
-import { conditionCases } from './cases/conditions.ts';
-import { limitCases } from './cases/limits.ts';
-import { lookupCases } from './cases/lookups.ts';
-import { queryCases } from './cases/queries.ts';
-import { transactionCases } from './cases/transactions.ts';
-import { valueCases } from './cases/values.ts';
+import { commitCases } from './cases/commit-cases.ts';
+import { conditionCases } from './cases/condition-cases.ts';
+import { limitCases } from './cases/limit-cases.ts';
+import { lookupCases } from './cases/lookup-cases.ts';
+import { queryCases } from './cases/query-cases.ts';
+import { transactionCases } from './cases/transaction-cases.ts';
+import { valueCases } from './cases/value-cases.ts';
 import { declarer, type Difference } from './declare.ts';
 import { FIRESTORE_DIFFERENCES } from './differences.ts';
-import { type Service, serviceAt } from './service.ts';
+import { type Service, serviceAt } from './protocol-service.ts';
 
 const SUITE = [commitCases, conditionCases, limitCases, lookupCases, transactionCases, queryCases, valueCases];
 

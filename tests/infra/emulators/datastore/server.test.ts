@@ -19,7 +19,7 @@ import {
   serviceAt,
   update,
   upsert,
-} from './service.ts';
+} from './protocol-service.ts';
 
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const emulator = await startDatastoreEmulator({ nowMs: () => nowMs });

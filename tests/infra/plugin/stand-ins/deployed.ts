@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Cloud } from '../../../../infra/package/bundle.ts';
 import { listening } from '../../../support/listening.ts';
-import { noKeys, type Secrets } from './tools.ts';
+import { noKeys, type Secrets } from './stand-in-tools.ts';
 
 /** The header without which the platform lets nobody in. */
 const GATE = {

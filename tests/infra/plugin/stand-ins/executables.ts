@@ -6,7 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileFolder } from '../../../support/folder.ts';
 import { listening } from '../../../support/listening.ts';
-import type { Tools } from './tools.ts';
+import type { Tools } from './stand-in-tools.ts';
 
 interface Call {
   readonly tool: string;

@@ -10,8 +10,8 @@ import { DeployError, settingsOf } from '../../../../infra/plugin/context/settin
 import { testFolder } from '../../../support/folder.ts';
 import { testClock } from './clock.ts';
 import { startDeployed } from './deployed.ts';
-import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './settings.ts';
-import { makeTools } from './tools.ts';
+import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './default-settings.ts';
+import { makeTools } from './stand-in-tools.ts';
 
 export type Machine = Awaited<ReturnType<typeof startMachine>>;
 

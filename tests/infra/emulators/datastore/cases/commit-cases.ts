@@ -1,15 +1,10 @@
 // The four operations and their results.
 import { expect } from 'vitest';
 import { type Declare, expectCode, refuser } from '../declare.ts';
-import { CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../service.ts';
+import { CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../protocol-service.ts';
 
 export function commitCases(declare: Declare): void {
   const invalid = refuser(declare);
-  declare('what was inserted is found', async (service, kind) => {
-    await service.commit([insert(key(kind, 'a'), { x: text('1') })]);
-    expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: '1' });
-  });
-
   declare('an insert of what exists is ALREADY_EXISTS and changes nothing', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'), { x: text('1') })]);
     await expectCode(CODE.exists, service.commit([insert(key(kind, 'a'), { x: text('2') })]));

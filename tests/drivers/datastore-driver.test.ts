@@ -1,4 +1,4 @@
-// The Datastore driver over scripted calls: what the emulators cannot be made to do.
+// The Datastore driver over scripted calls, which answer as no emulator can be made to.
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/datastore-driver.ts';
@@ -204,8 +204,8 @@ const BC = ['b', 'c'];
 
 test.each([
   ['keys that were put off are asked for again, and those alone', [first], [BC, ['c']]],
-  ['what came before a failure is kept', [first, broken, all], [BC, BC]],
-  ['what came before a reply that puts all off is kept', [first, none, all], [BC, BC]],
+  ['entities that came before a failure are kept', [first, broken, all], [BC, BC]],
+  ['entities that came before a reply that puts all off are kept', [first, none, all], [BC, BC]],
 ])('%s', async (_, answers, again) => {
   const { read, asked } = answering(...answers);
   expect((await read('a', 'b', 'c')).map((entity) => entity?.id)).toEqual(['a', 'b', 'c']);
@@ -221,7 +221,7 @@ test.each([
   expect(asked).toHaveLength(3);
 });
 
-test('only what the service calls missing is absent', async () => {
+test('an entity is absent only if the service calls it missing', async () => {
   const { read } = answering((keys) => ({ found: keys.slice(1).map(found), missing: keys.slice(0, 1) }));
   expect((await read('a', 'b')).map((entity) => entity?.id)).toEqual([undefined, 'b']);
 });
@@ -341,7 +341,7 @@ test('rule 25: where the probe fails nothing conditional is sent, as is told, an
   expect(commits).toBe(3);
 });
 
-test('rule 1: several writes of which one is too large are not sent, and refused of nobody', async () => {
+test('rule 1: several writes, one of them too large, are not sent, and none is called refused', async () => {
   const driver = scripted({});
   const huge = insert(A, [part('p0', new Uint8Array(LIMITS.entityBytesMax))]);
   expect(await driver.write([huge], CALL)).toEqual([{ kind: 'refused', reason: 'limit' }]);

@@ -1,6 +1,6 @@
 import { startAzurite, startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import { azureAt, TRANSPORTS } from '../drivers/emulated.ts';
-import { conformance } from './conformance.ts';
+import { conformance } from './declare-conformance.ts';
 
 const azurite = await startAzurite({ inProcess: true });
 

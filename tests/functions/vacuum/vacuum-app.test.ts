@@ -7,7 +7,7 @@ import { createVacuumApp, type VacuumAppOptions } from '../../../functions/vacuu
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store, StoreError } from '../../../shared/store/index.ts';
 import { expectProblem } from '../suite/http-client.ts';
-import { tokenOf } from './token.ts';
+import { tokenOf } from './id-token.ts';
 
 const ACCOUNT = 'stowage-dev-cron@some-project.iam.gserviceaccount.com';
 

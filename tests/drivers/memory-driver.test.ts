@@ -70,7 +70,7 @@ test('a doubled write answers by its first delivery', async () => {
   expect(outcome).toEqual({ kind: 'written', version: await versionOf(other, 'a') });
 });
 
-test('of several writes a test may choose which are applied when the request fails', async () => {
+test('a test may choose which of several writes are applied when the request fails', async () => {
   const { faulty, other } = twoProcesses(once({ only: [0, 2] }));
   const outcomes = await faulty.write([inserted('a'), inserted('b'), inserted('c')], CALL);
   expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown']);

@@ -6,7 +6,7 @@ import { onDatastore, stowage } from './run-command.ts';
 
 const FROM = 'gcp://stowage-vacuum-test';
 
-/** Some dozen leaves, which hold a tenth of what they held. */
+/** Fills some dozen leaves, then deletes nine of ten records. */
 async function emptied(name: string): Promise<void> {
   const store = openStore({
     driver: datastoreAt('own', inject('embeddedEndpoint'), { projectId: 'stowage-vacuum-test' }),
@@ -45,7 +45,7 @@ test('a vacuum whose time is over prints the command that goes on, which then en
 test.each([
   [['--quiet', '120', '--timeout', '60'], '--timeout must be longer than --quiet'],
   [['--cursor', 'none'], 'begin anew, without it'],
-])('refuses %j', async (args, message) => {
+])('vacuum refuses the options %j', async (args, message) => {
   const { code, stderr } = await stowage(['vacuum', 'none', '--from', FROM, ...args], { env: onDatastore() });
   expect(code).toBeGreaterThan(0);
   expect(stderr).toContain(message);

@@ -10,10 +10,10 @@ test.each([
   ['The user does not have secrets get permission on key vault', 'provider.azure.deployers'],
   ['StorageAccountAlreadyTaken: The storage account named x is already taken.', 'another `service:`'],
   ['Error acquiring the state lock', 'force-unlock'],
-])('%s', (said, part) => {
+])('the refusal "%s" gets its advice', (said, part) => {
   expect(hintFor(said)).toContain(part);
 });
 
-test('what is not known gets no advice', () => {
+test('an unknown refusal gets no advice', () => {
   expect(hintFor('Error: something else')).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// Many records are put: what fails for now is tried again, and is told.
+// Commands put many records: those that fail for now are put again, and a line says so.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { putAll } from '../../../infra/cli/data/batches.ts';
 import {
@@ -15,7 +15,7 @@ vi.mock('node:timers/promises', () => ({ setTimeout: () => Promise.resolve() }))
 
 const ITEMS = ['a', 'b'].map((key) => ({ key, value: encode('json', 1) }));
 
-/** Puts both items; `b` fails as often. Gives the keys of each call, and what was said. */
+/** Puts both items, of which `b` fails so often. Gives the keys of each call and the lines said. */
 async function put(code: StoreErrorCode, failures: number) {
   const calls: string[][] = [];
   const putMany = (items: readonly PutItem<EncodedValue>[]): Promise<PutOutcome[]> => {
@@ -40,7 +40,7 @@ async function put(code: StoreErrorCode, failures: number) {
   return { calls, written, error, said: warn.mock.calls.flat() };
 }
 
-test('a store that does not answer is tried again, with what is left, and a line says so', async () => {
+test('records that a silent store did not take are put again, and a line says so', async () => {
   expect(await put('unavailable', 2)).toEqual({
     calls: [['a', 'b'], ['b'], ['b']],
     written: [1, 0, 1],
@@ -49,7 +49,7 @@ test('a store that does not answer is tried again, with what is left, and a line
   });
 });
 
-test('after eight tries the command is to be run again', async () => {
+test('after eight tries putting ends, and the error tells to run the command again', async () => {
   const { calls, error, said } = await put('throttled', 8);
   expect([calls.length, error, said.at(-1)]).toEqual([
     8,
@@ -58,7 +58,7 @@ test('after eight tries the command is to be run again', async () => {
   ]);
 });
 
-test('an error that trying again does not mend is thrown at once', async () => {
+test('an error that no further try mends is thrown at once', async () => {
   expect(await put('too_large', 1)).toEqual({
     calls: [['a', 'b']],
     written: [1],

@@ -1,7 +1,7 @@
 // Values of all kinds: what is stored comes back, as the service completes it; and ids it chooses.
 import { expect } from 'vitest';
 import { type Declare, refuser } from '../declare.ts';
-import { insert, integer, key, plain, type Service, text, upsert, type Value, versionOf } from '../service.ts';
+import { insert, integer, key, plain, type Service, text, upsert, type Value, versionOf } from '../protocol-service.ts';
 
 const LONG = 'x'.repeat(1_501);
 
@@ -30,6 +30,8 @@ export function valueCases(declare: Declare): void {
 
   returned('null', { nullValue: 'NULL_VALUE' });
   returned('a boolean', { booleanValue: true });
+  returned('a large integer', { integerValue: '-9223372036854775808' });
+  returned('text beyond ASCII', text('Zoë \u{1f600}'));
   returned('a double', { doubleValue: -0.5 });
   returned('an indexed blob', { blobValue: Buffer.from([0, 255]) });
   returned('the first second of the year 1', moment(-62_135_596_800), { timestampValue: { seconds: '-62135596800' } });

@@ -1,5 +1,5 @@
 import { memoryDriver, memoryState } from '../../shared/drivers/memory.ts';
-import { conformance } from './conformance.ts';
+import { conformance } from './declare-conformance.ts';
 
 const state = memoryState();
 

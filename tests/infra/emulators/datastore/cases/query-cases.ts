@@ -12,7 +12,7 @@ import {
   type Service,
   text,
   upsert,
-} from '../service.ts';
+} from '../protocol-service.ts';
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 

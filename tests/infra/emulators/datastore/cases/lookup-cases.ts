@@ -1,7 +1,7 @@
 // Lookup: found, missing and masked entities.
 import { expect } from 'vitest';
 import { type Declare, refuser } from '../declare.ts';
-import { insert, key, remove, text, upsert } from '../service.ts';
+import { insert, key, remove, text } from '../protocol-service.ts';
 
 export function lookupCases(declare: Declare): void {
   const invalid = refuser(declare);
@@ -35,21 +35,6 @@ export function lookupCases(declare: Declare): void {
   });
 
   invalid('a lookup without an identifier', (service, kind) => service.lookup([key(kind)]));
-
-  declare('every value comes back as it was stored', async (service, kind) => {
-    const properties = {
-      null: { nullValue: 'NULL_VALUE' as const },
-      yes: { booleanValue: true },
-      large: { integerValue: '-9223372036854775808' },
-      half: { doubleValue: -0.5 },
-      text: { stringValue: 'Zoë \u{1f600}' },
-      bytes: { blobValue: Buffer.from([0, 255]), excludeFromIndexes: true },
-    };
-    await service.commit([upsert(key(kind, 'a'), properties)]);
-    const { found } = await service.lookup([key(kind, 'a')]);
-    const stored = found![0]!.entity!.properties!;
-    for (const [name, value] of Object.entries(properties)) expect(stored[name]).toMatchObject(value);
-  });
 
   declare('what was deleted is missing', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'))]);

@@ -37,7 +37,7 @@ function valueOf(key: string, word: string): string {
   return ['a', 'b', 'c'].map((part) => createHash('sha512').update(`${key} ${word} ${part}`).digest('base64')).join('');
 }
 
-/** Two dozen leaves, layers above some, and merged ones. */
+/** Fills two dozen leaves, some with layers above their base, some merged. */
 async function filled(store: Store, name: string): Promise<Map<string, string>> {
   const table = await store.table<string>(name, { order: 'key', containerBytesMax: 16_384 });
   const items = KEYS.map((key) => ({ key, value: valueOf(key, 'first') }));
@@ -73,7 +73,7 @@ async function checked(store: Store, name: string, values: Map<string, string>, 
 test.each([
   ['Datastore', datastore],
   ['Azure Tables', azureTables],
-] as const)('six times a stored part is damaged on the emulator of %s, and repaired', async (_, open) => {
+] as const)('repair leaves no finding after each of six damaged parts on the emulator of %s', async (_, open) => {
   const driver = await open();
   const store = storeOn(driver);
   const values = await filled(store, 'rounds');
@@ -124,7 +124,7 @@ async function damageInTenWays(driver: Driver, name: string): Promise<(key: stri
   };
 }
 
-test('a table damaged in ten ways is verified, repaired, and copied to the other cloud', async () => {
+test('commands find ten kinds of damage in a table, repair it and copy it to the other cloud', async () => {
   const driver = await datastore();
   const store = storeOn(driver);
   const values = await filled(store, 'ten');

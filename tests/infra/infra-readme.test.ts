@@ -18,19 +18,19 @@ const plugin = new StowagePlugin(
   {},
 );
 
-test('leads from empty accounts to a comparison in five commands', () => {
+test('the page leads from empty accounts to a comparison in five commands', () => {
   const commands = /```sh\n([^]*?)```/.exec(text)![1]!.trim().split('\n');
   expect(commands.length).toBeLessThanOrEqual(5);
   expect(commands.at(-1)).toBe('npx serverless compare');
 });
 
-test('names commands that there are', () => {
+test('the page names commands that exist', () => {
   const named = new Set([...text.matchAll(/npx serverless ([a-z]+)/g)].map((match) => match[1]!));
   const hooked = Object.keys(plugin.hooks).map((hook) => hook.replace(/^before:/, '').split(':')[0]!);
   expect([...named].filter((command) => !hooked.includes(command))).toEqual([]);
 });
 
-test('names options that there are', () => {
+test('the page names options that exist', () => {
   const options = Object.values(plugin.commands).flatMap((command) => Object.keys(command.options));
   const named = [...text.matchAll(/`(?:npx serverless [^`]*)?--([a-z-]+)/g)].map((match) => match[1]!);
   const known = new Set([...options, ...Object.keys(doctorCommand.declared.options), 'param', 'stage', 'endpoints']);

@@ -1,4 +1,4 @@
-// The typed client, over HTTP to the function `records`, and what it sends again.
+// The typed client calls the function `records` over HTTP, and sends again what may be sent again.
 import { createServer } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -93,7 +93,7 @@ function problem(retryable: boolean, retryAfter?: string): Response {
   return new Response(JSON.stringify({ code: 'throttled', retryable }), { status: 429, headers });
 }
 
-test('what may be sent again is, whole, after as long as the server asks for or up to twice that', async () => {
+test('a retryable request is sent again whole, after the pause that the server asks for or up to twice that', async () => {
   const { put, bodies, waits } = playing([problem(true, '2'), problem(true), new Response(null, { status: 204 })]);
   const { response, error } = await put();
   expect([response.status, error]).toEqual([204, undefined]);
@@ -105,7 +105,7 @@ test('what may be sent again is, whole, after as long as the server asks for or 
 test.each([
   ['a problem that may not be sent again', problem(false, '1')],
   ['an answer that is none of the function’s', new Response('busy', { status: 503, headers: { 'Retry-After': '1' } })],
-])('%s is given at once', async (_, answer) => {
+])('the client gives %s at once', async (_, answer) => {
   const { put, bodies } = playing([answer]);
   expect((await put()).response.status).toBe(answer.status);
   expect(bodies).toHaveLength(1);
@@ -118,7 +118,7 @@ test('tries are bounded, and the last problem is given', async () => {
   expect([bodies.length, waits.length]).toEqual([3, 2]);
 });
 
-test('no try begins for which the deadline leaves no time', async () => {
+test('the client begins no try for which the deadline leaves no time', async () => {
   const { put, bodies } = playing([problem(true, '60')], { timeoutMs: 50_000 });
   expect((await put()).error?.code).toBe('throttled');
   expect(bodies).toHaveLength(1);

@@ -13,7 +13,7 @@ import {
   update,
   upsert,
   type Value,
-} from '../service.ts';
+} from '../protocol-service.ts';
 
 /** An entity's own 32 bytes, its key's 16 and 14 + 2, and the names b and c. */
 const ENTITY_OVERHEAD_BYTES = 32 + 16 + 14 + 2 + 2 + 2;

@@ -44,7 +44,7 @@ const SOON = { 'Stowage-Timeout-Ms': '5' };
 const LATE = { 'Stowage-Timeout-Ms': '60000' };
 const ABORTED = { status: 503, code: 'aborted' };
 
-test('fills in the defaults of a cell, and gives its result back', async () => {
+test('the function fills in the defaults of a cell, and answers with its result', async () => {
   let seen: CellRequest | undefined;
   const { post } = appOf(async (request) => {
     seen = request;
@@ -67,23 +67,26 @@ test('a cell, and a load, end with their deadline', async () => {
   expect(await (await prepare({ layout: 'record', dataset: 'abc' }, SOON)).json()).toMatchObject(ABORTED);
 });
 
-test.each([{ ...cell, callers: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])('%j is no cell', async (body) => {
-  const response = await appOf(() => Promise.reject(new Error('not reached'))).post({}, body);
-  expect(await response.json()).toMatchObject({ status: 400, code: 'invalid' });
-});
+test.each([{ ...cell, callers: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])(
+  'the function refuses %j as a cell',
+  async (body) => {
+    const response = await appOf(() => Promise.reject(new Error('not reached'))).post({}, body);
+    expect(await response.json()).toMatchObject({ status: 400, code: 'invalid' });
+  },
+);
 
-test('says where it runs', async () => {
+test('the function says where it runs', async () => {
   expect(await (await appOf(untilAborted).get('/place')).json()).toEqual(placeOf('datastore'));
 });
 
-test('removes a dataset of a name that one may have', async () => {
+test('the function removes a dataset, and refuses a name that none can have', async () => {
   const { remove, removed } = appOf(untilAborted);
   expect((await remove('a%20b')).status).toBe(400);
   expect((await remove('abc')).status).toBe(204);
   expect(removed).toEqual(['abc']);
 });
 
-test('removes a dataset when its cells have ended, as they may write until then', async () => {
+test('the function removes a dataset once its cells have ended, as they may write until then', async () => {
   const end = Promise.withResolvers<CellResult>();
   const { post, remove, removed } = appOf(() => end.promise);
   const posted = post(LATE);
@@ -98,7 +101,7 @@ test('removes a dataset when its cells have ended, as they may write until then'
   expect(removed).toEqual(['other', 'other', 'abc']);
 });
 
-test('does not remove a dataset whose cell outlasts the deadline, and says so', async () => {
+test('the function keeps a dataset whose cell outlasts the deadline, and says so', async () => {
   const { post, remove, removed } = appOf(() => new Promise(() => {}));
   void post();
   await remove('other');
@@ -106,7 +109,7 @@ test('does not remove a dataset whose cell outlasts the deadline, and says so', 
   expect(removed).toEqual(['other']);
 });
 
-test('loads a dataset with the defaults filled in', async () => {
+test('the function loads a dataset with the defaults filled in', async () => {
   const seen: DatasetRequest[] = [];
   const { prepare } = appOf(untilAborted, { prepareDataset: async (request) => void seen.push(request) });
   expect((await prepare({ layout: 'record' })).status).toBe(400);
@@ -125,14 +128,14 @@ describe('the live page', () => {
     ['gzip;q=0.5, br;q=0', 'gzip', 'as gzip'],
     ['zstd', null, HTML],
     ['', null, HTML],
-  ])('to a caller that takes "%s" goes as %s', async (accepted, encoding, text) => {
+  ])('the page goes to a caller that takes "%s" as %s', async (accepted, encoding, text) => {
     const response = await get({ 'Accept-Encoding': accepted });
     expect(response.headers.get('Content-Encoding')).toBe(encoding);
     expect(response.headers.get('Vary')).toBe('Accept-Encoding');
     expect(await response.text()).toBe(text);
   });
 
-  test('is kept for ten minutes, and then not sent again while it is the same', async () => {
+  test('the page is cached for ten minutes, and answered with 304 as long as it is the same', async () => {
     const first = await get({ 'Accept-Encoding': 'br' });
     expect(first.headers.get('Cache-Control')).toBe('public, max-age=600');
     const etag = first.headers.get('ETag')!;

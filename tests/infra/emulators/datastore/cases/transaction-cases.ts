@@ -15,7 +15,7 @@ import {
   update,
   upsert,
   versionOf,
-} from '../service.ts';
+} from '../protocol-service.ts';
 
 /** A transaction that has read `a`. */
 async function begunWith(service: Service, kind: string): Promise<Uint8Array> {

@@ -1,7 +1,19 @@
 // Base versions, masks: the conditional writes and the patches.
 import { expect } from 'vitest';
 import { type Declare, expectCode, refuser } from '../declare.ts';
-import { at, CODE, contentOf, insert, integer, key, remove, text, update, upsert, versionOf } from '../service.ts';
+import {
+  at,
+  CODE,
+  contentOf,
+  insert,
+  integer,
+  key,
+  remove,
+  text,
+  update,
+  upsert,
+  versionOf,
+} from '../protocol-service.ts';
 
 export function conditionCases(declare: Declare): void {
   const invalid = refuser(declare);

@@ -28,7 +28,7 @@ test.skipIf(tools === undefined)('the client has the types of the document', asy
   const place = path.join(tools!, 'openapi-typescript/dist/index.mjs');
   const { default: typesOf, astToString } = (await import(pathToFileURL(place).href)) as Generator;
   const types = astToString(await typesOf(await document()));
-  const head = '// Made of the OpenAPI document: tests/infra/package/client.test.ts writes it.\n';
+  const head = '// Made of the OpenAPI document: tests/infra/package/client-types.test.ts writes it.\n';
   const options = { ...(await resolveConfig(FILE)), filepath: FILE };
   await expect(await format(head + types, options)).toMatchFileSnapshot(FILE);
 });
