@@ -34,7 +34,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MAIN = 'lib/main.js';
 const SDK = 'lib/sdk-client.js';
-const SPANS = 'lib/opentelemetry.js';
+const SPANS = 'lib/trace-exporter.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
 const BUILD = 'compare/build.json';
@@ -108,7 +108,7 @@ function codeIn(files: readonly { readonly path: string; readonly contents: Uint
 const SELDOM_APART: Plugin = {
   name: 'seldom-apart',
   setup: (build) =>
-    build.onResolve({ filter: /^\.\/(sdk-client|opentelemetry)\.ts$/ }, ({ path: name, kind }) =>
+    build.onResolve({ filter: /^\.\/(sdk-client|trace-exporter)\.ts$/ }, ({ path: name, kind }) =>
       kind === 'dynamic-import' ? { path: name.replace(/ts$/, 'js'), external: true } : undefined,
     ),
 };

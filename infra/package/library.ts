@@ -15,7 +15,7 @@ const CLI = path.join(DIST, 'cli.js');
 const PAGE_BESIDE: Plugin = {
   name: 'page-beside',
   setup: (build) =>
-    build.onLoad({ filter: /\/infra\/package\/page\.ts$/ }, () => ({
+    build.onLoad({ filter: /\/infra\/package\/bundle-page\.ts$/ }, () => ({
       contents: `import { readFile } from 'node:fs/promises';
 export const pageText = () => readFile(new URL('page.html', import.meta.url), 'utf8');`,
     })),
