@@ -3,7 +3,7 @@ import type { TableClient, TableEntity, TransactionAction } from '@azure/data-ta
 import { azureEntity, type AzureJson, Double, parsePage, takenProperties } from './azure-values.ts';
 import { keyTemplate } from './key-template.ts';
 import { PlainError, type PlainOptions, type PlainPage, type PlainPlace, type PlainRecord } from './plain-place.ts';
-import { ofRecord, valueOf } from './side.ts';
+import { about, valueOf } from './side.ts';
 import { withTries } from './tries.ts';
 
 const PAGE_ENTITIES = 1_000;
@@ -15,7 +15,7 @@ const SIDE_BY_SIDE = 8;
 
 const KEY_DEFAULT = '{PartitionKey}/{RowKey}';
 
-/** Needs a client of its own, whose replies it looks into. */
+/** Takes over the client: it keeps the text of the last reply. */
 export function azurePlace(client: TableClient, options: PlainOptions): PlainPlace {
   let lastListing = '';
   client.pipeline.addPolicy({
@@ -30,15 +30,12 @@ export function azurePlace(client: TableClient, options: PlainOptions): PlainPla
 
   const recordOf = (entity: AzureJson): PlainRecord => {
     const own = [String(entity['PartitionKey']), String(entity['RowKey'])];
-    try {
+    return about(`the entity ${own.join('/')}`, () => {
       const key = keyOf((name) => partOf(entity, name));
       const [partitionKey, rowKey] = ownKeyIn(key) ?? [];
       const tellsItself = partitionKey === own[0] && rowKey === own[1];
       return { key, value: valueOf(takenProperties(entity), tellsItself ? undefined : own) };
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error;
-      throw new PlainError(`the entity ${own.join('/')}: ${error.message}`, { cause: error });
-    }
+    });
   };
 
   async function* pages(cursor: string | undefined, signal: AbortSignal): AsyncGenerator<PlainPage, void> {
@@ -55,7 +52,7 @@ export function azurePlace(client: TableClient, options: PlainOptions): PlainPla
   }
 
   const put = async (records: readonly PlainRecord[], signal: AbortSignal): Promise<void> => {
-    const entities = records.map((record) => ofRecord(record, () => entityFor(record)));
+    const entities = records.map((record) => about(JSON.stringify(record.key), () => entityFor(record)));
     const transactions = transactionsOf(entities);
     const write = async (): Promise<void> => {
       for (let next = transactions.pop(); next !== undefined; next = transactions.pop()) {

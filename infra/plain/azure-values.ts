@@ -2,7 +2,7 @@
 import type { TableEntity } from '@azure/data-tables';
 import { instantOf, takenInstant } from './instant.ts';
 import { PlainError } from './plain-place.ts';
-import { type SideType, type Taken, takenApart, takenDouble } from './side.ts';
+import { about, type SideType, type Taken, takenApart, takenDouble } from './side.ts';
 
 const INT32_MOST = 2 ** 31 - 1;
 /** Names of the service's own. */
@@ -63,15 +63,12 @@ function takenValue(value: unknown, type: unknown): Taken {
 /** Throws a PlainError that names the property. */
 export function azureEntity(value: unknown, partitionKey: string, rowKey: string): TableEntity {
   const { properties, side } = takenApart(value);
-  const made = properties.map(([name, one]) => {
-    try {
+  const made = properties.map(([name, one]) =>
+    about(name, () => {
       if (SYSTEM.has(name)) throw new PlainError('Azure Tables keeps this name for itself');
       return [name, azureValue(one, side.types?.[name])] as const;
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error;
-      throw new PlainError(`${name}: ${error.message}`, { cause: error });
-    }
-  });
+    }),
+  );
   return { ...Object.fromEntries(made), partitionKey, rowKey };
 }
 

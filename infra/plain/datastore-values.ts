@@ -2,7 +2,7 @@
 import type { protos } from '@google-cloud/datastore-api';
 import { instantOf, takenInstant } from './instant.ts';
 import { PlainError } from './plain-place.ts';
-import { type Side, type SideType, type Taken, takenApart, takenDouble, valueOf } from './side.ts';
+import { about, type Side, type SideType, type Taken, takenApart, takenDouble, valueOf } from './side.ts';
 
 type Value = protos.google.datastore.v1.IValue;
 type Entity = protos.google.datastore.v1.IEntity;
@@ -111,12 +111,8 @@ function keyOf(flat: readonly unknown[], partitionId: Partition): Key {
 export function entityOf(value: unknown, key: Key | undefined, home: Partition): Entity {
   const { properties, side } = takenApart(value);
   const made = properties.map(([name, one]) => {
-    try {
-      return [name, propertyOf(one, { type: side.types?.[name], unindexed: side.unindexed?.[name] }, home)] as const;
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error;
-      throw new PlainError(`${name}: ${error.message}`, { cause: error });
-    }
+    const noted = { type: side.types?.[name], unindexed: side.unindexed?.[name] };
+    return [name, about(name, () => propertyOf(one, noted, home))] as const;
   });
   return { ...(key !== undefined && { key }), properties: Object.fromEntries(made) };
 }

@@ -71,44 +71,7 @@ export const DATA_FILES = { datastore: 'datastore.bin', 'azure-tables': 'azure-t
 
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
 export async function startClouds(options: CloudsOptions): Promise<Clouds> {
-  const { firstPort, instances = 1, log } = options;
-  const { started, keys, close } = await startOnEach(options, async (ground) => {
-    const portOf = (place: number) => (firstPort === undefined ? undefined : firstPort + ground.firstPlace + place);
-    const [records, ...compares] = await allEnded([
-      ground.start('records', portOf(0)),
-      ...Array.from({ length: instances }, () => ground.start('compare', portOf(1))),
-    ]);
-    const hosts = [['records', records] as const, ...compares.map((host) => ['compare', host] as const)];
-    const cloud: RunningCloud = {
-      ...ground,
-      recordsUrl: records.url,
-      compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
-      ended: endOf(ground.emulator),
-      hosts,
-      output: () => hosts.map(([, host]) => tail(host.output())).join('\n'),
-    };
-    return { cloud, backend: ground.emulator.name };
-  });
-  for (const { cloud, backend } of started) log(`${cloud.name}: ${backend}, functions at ${cloud.recordsUrl}`);
-  return { running: started.map(({ cloud }) => cloud), keys, close };
-}
-
-/** The options of every start on this machine. */
-type GroundOptions = Omit<CloudsOptions, 'log' | 'instances' | 'firstPort'>;
-
-/** A cloud's emulator, and its functions' host. */
-interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
-  readonly emulator: Emulator;
-  /** The place of its first function's port among all. */
-  readonly firstPlace: number;
-  start(name: FunctionName, port?: number): Promise<FunctionHost>;
-}
-
-/** Packages the functions and starts each cloud. If one fails, closes all and throws. */
-async function startOnEach<Started>(
-  { providers = PROVIDERS, signal, ...options }: GroundOptions,
-  start: (ground: Ground) => Promise<Started>,
-): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; readonly close: () => Promise<void> }> {
+  const { providers = PROVIDERS, firstPort, instances = 1, log, signal } = options;
   const random = KEY_NAMES.map((name) => [name, randomBytes(24).toString('base64url')] as const);
   const keys = { ...(Object.fromEntries(random) as LocalKeys), ...options.keys };
   // Closed in reverse order.
@@ -117,33 +80,49 @@ async function startOnEach<Started>(
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
-    // Its own: two that start at once would take the files away from each other's hosts.
+    // Its own folder: of two that start at once each would remove the files of the other's hosts.
     const folder = await mkdtemp(path.join(tmpdir(), 'stowage-functions-'));
     opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
     const sources = FUNCTIONS.filter(({ name }) => name !== 'vacuum');
     const clouds = providers.map((provider) => CLOUD_OF[provider]);
     const packages = await packageAndUnpack(folder, sources, clouds);
     signal.throwIfAborted();
-    const started = await allEnded(
-      providers.map(async (provider) => {
-        const ground = await GROUNDS[provider]({ ...options, keys }, packages);
-        opened.push(ground.emulator);
-        return await start({
-          ...ground,
-          async start(name, port) {
-            const host = await ground.start(name, port);
-            opened.push(host);
-            return host;
-          },
-        });
-      }),
-    );
+    const startOn = async (provider: Provider) => {
+      const ground = await GROUNDS[provider]({ ...options, keys }, packages);
+      opened.push(ground.emulator);
+      const start = async (name: FunctionName, place: number): Promise<FunctionHost> => {
+        const host = await ground.start(name, firstPort && firstPort + ground.firstPlace + place);
+        opened.push(host);
+        return host;
+      };
+      const starting = Array.from({ length: instances }, () => start('compare', 1));
+      const [records, ...compares] = await allEnded([start('records', 0), ...starting]);
+      const hosts = [['records', records] as const, ...compares.map((host) => ['compare', host] as const)];
+      return {
+        ...ground,
+        recordsUrl: records.url,
+        compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
+        ended: endOf(ground.emulator),
+        hosts,
+        output: () => hosts.map(([, host]) => tail(host.output())).join('\n'),
+      };
+    };
+    const running = await allEnded(providers.map(startOn));
     signal.throwIfAborted();
-    return { started, keys, close };
+    for (const { name, emulator, recordsUrl } of running) log(`${name}: ${emulator.name}, functions at ${recordsUrl}`);
+    return { running, keys, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A cloud's emulator, and its functions' host. */
+interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
+  readonly emulator: Emulator;
+  /** The place of its first function's port among all. */
+  readonly firstPlace: number;
+  start(name: FunctionName, port?: number): Promise<FunctionHost>;
 }
 
 /** As `Promise.all`, but it rejects only once nothing starts any more: so all can be closed. */
