@@ -49,9 +49,7 @@ export type AzureEndpoint = z.infer<typeof azureEndpoint>;
 
 export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
 
-/**
- * Headers for a request to this function: the platform's token or key, and an app key of this role.
- */
+/** Headers for this function: the platform's token or key, and an app key of this role. */
 export async function headersFor(
   endpoint: CloudEndpoint,
   name: string,
@@ -99,10 +97,8 @@ export async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool
   return { 'x-functions-key': await ask('az', ['functionapp', 'keys', 'list', ...place, ...query]) };
 }
 
-/**
- * An ID token for the gate. A person's names no audience. A service account's must: with a
- * federated login gcloud makes it by impersonation alone.
- */
+// The token of a person names no audience, but that of a service account has to. With a federated
+// login gcloud can make it only by impersonation.
 async function identityToken(audience: string, ask: AskTool): Promise<string> {
   const account = await ask('gcloud', ['config', 'get-value', 'account']);
   const print = ['auth', 'print-identity-token'];

@@ -15,7 +15,7 @@ hosts, as \`npm run emulators\` prints.`;
 /** A token of a tool is asked for again after this long. */
 export const TOKEN_KEPT_MS = 30 * 60_000;
 
-/** The world around an address. */
+/** What opening an address needs besides. */
 export interface Surroundings {
   readonly ask: AskTool;
   /** The environment, of which a part is read. */
@@ -27,10 +27,10 @@ export interface Surroundings {
 /** Parameters of an address, by its protocol. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = { 'gcp:': ['namespace', 'kind'], 'azure:': [] };
 
-/** The project of a Workspace domain holds a colon, which an address takes for a port's. */
+/** A project of a Workspace domain has a colon, which a URL would take for that of a port. */
 const PROJECT_OF_DOMAIN = /^(gcp:\/\/[^/?#@:]+\.[^/?#@:]+):(?=[a-z])/;
 
-/** The address with such a project's colon spelled as URLs need it. */
+/** The address with that colon escaped. */
 export function withDomain(address: string): string {
   return address.replace(PROJECT_OF_DOMAIN, '$1%3A');
 }

@@ -97,12 +97,8 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     const ranges = rangesOf(values);
     await using to = opened('--to', values.to);
     const of = [values.from ?? '', table, values.to ?? '', target];
-    const copied = await resumed(
-      { file, of, shape: RANGES_STATE, done: 'were copied', typed },
-      async (state, onState) => {
-        const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
-        return records;
-      },
+    const copied = await resumed({ file, of, shape: RANGES_STATE, done: 'were copied', typed }, (state, onState) =>
+      copyTable({ from, to, table, target, ranges, state, onState, signal }),
     );
     const sumIn = async (store: Store, name: string, onRecord: () => void) =>
       checksumOf(await encodedTable(store, name, { create: false }), ranges, signal, onRecord);

@@ -19,9 +19,7 @@ export interface Input {
   readonly signal: AbortSignal;
 }
 
-/**
- * Reads as far as the bytes are taken. Throws a UsageError about `name` for gzip that is damaged.
- */
+/** Reads no more than is taken. Throws a UsageError about `name` if its gzip is damaged. */
 export async function* bytesOf({ source, name, onRead, signal }: Input): AsyncGenerator<Uint8Array> {
   const opened = source === STANDARD_INPUT ? process.stdin : createReadStream(source);
   const chunks = heard(addAbortSignal(signal, opened) as AsyncIterable<Buffer>, onRead);

@@ -150,7 +150,7 @@ function takenText({ container, parts, lost, lostKeys, olderKeys }: Taken): stri
   return `${container}: ${[held, ...stretches, ...keys, ...older].join('; ')}`;
 }
 
-/** On the disk before it resolves. */
+/** Resolves once the file is on the disk. */
 async function appendTaken(file: string, { parts, ...taken }: Taken): Promise<void> {
   const named = Object.entries(parts).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')]);
   await using handle = await open(file, 'a');

@@ -76,7 +76,7 @@ export async function gcloudClient(ask: AskTool) {
   return client;
 }
 
-/** Kinds and identifiers in turns: digits are an id, unless in quotes. */
+/** Kinds and identifiers in turns: an identifier of digits is a number, unless it is in quotes. */
 function pathIn(text: string): (string | number | bigint)[] {
   const parts = text.split('/');
   if (parts.length % 2 !== 0 || parts.includes(''))

@@ -22,7 +22,7 @@ export interface Refusal {
   readonly why: string;
 }
 
-/** The requests that were refused or failed. The credentials may make all others. */
+/** The requests that were refused or failed; the credentials allow all others. */
 export async function refusedTo(driver: Driver): Promise<Refusal[]> {
   const id = freshPrefix();
   const refusals: Refusal[] = [];

@@ -1,5 +1,5 @@
-// Times requests of each kind, one after another, and turns them into a network profile, which the
-// comparison's emulators then answer by.
+// Times requests of each kind, one after another, and makes a network profile of them, by which the
+// comparison's emulators delay their answers.
 import {
   CALL,
   freshPrefix,
@@ -76,18 +76,11 @@ export async function measure(
   last = await written(driver, insert(big, large));
   await time('commit of 256 KiB', async () => (last = await written(driver, patch(big, last, large))));
   await time('read of 256 KiB', () => driver.read([{ id: big, parts: 'all' }], CALL));
-  let of = (
-    await driver.write(
-      some.map((id) => insert(id, small)),
-      CALL,
-    )
-  ).map(versionIn);
+  const inserts = some.map((id) => insert(id, small));
+  let of = (await driver.write(inserts, CALL)).map(versionIn);
   await time(`commit of ${some.length} entities`, async () => {
-    const outcomes = await driver.write(
-      some.map((id, at) => patch(id, of[at]!, small)),
-      CALL,
-    );
-    of = outcomes.map(versionIn);
+    const patches = some.map((id, at) => patch(id, of[at]!, small));
+    of = (await driver.write(patches, CALL)).map(versionIn);
   });
   const asked = some.slice(0, readsMax).map((id) => ({ id, parts: 'all' as const }));
   if (asked.length > 1) await time(`read of ${asked.length} entities`, () => driver.read(asked, CALL));
