@@ -1,4 +1,4 @@
-// `@azure/functions-core` for bundles on this machine: keeps the functions that an app registers.
+// Stands in for `@azure/functions-core` on this machine: keeps the functions that an app registers.
 import { registerHooks } from 'node:module';
 
 /** The part of `app.http`'s metadata that an HTTP host needs. */
