@@ -1,4 +1,4 @@
-// Cuts one dependency's part out of the lock file. Places stay, so versions do.
+// Cuts the part of some dependencies out of the lock file, with the versions and places they have.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 

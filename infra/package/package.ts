@@ -1,4 +1,4 @@
-// One zip a function and cloud, its source map apart. The local hosts run these zips.
+// Makes a zip per function and cloud, with its source map apart. The local hosts run these zips.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -50,7 +50,14 @@ export async function packageAndUnpack(
   clouds: readonly Cloud[] = CLOUDS,
 ): Promise<UnpackedFunction[]> {
   const packaged = await packageFunctions(outDir, sources, clouds);
-  return await Promise.all(packaged.map(async (one) => ({ ...one, dir: await unpack(one, outDir) })));
+  return await Promise.all(
+    packaged.map(async (one) => {
+      const dir = path.join(outDir, `${one.cloud}-${one.name}`);
+      await rm(dir, { recursive: true, force: true });
+      await unzipTo(await readFile(one.zipFile), dir);
+      return { ...one, dir };
+    }),
+  );
 }
 
 /** The folder of one function, among those unpacked. Throws if it is not there. */
@@ -83,11 +90,4 @@ async function packageOne(outDir: string, cloud: Cloud, source: FunctionSource):
   await writeFile(sourceMapFile, gzipSync(sourceMap));
   const sha256 = createHash('sha256').update(archive).digest('hex');
   return { cloud, name, zipFile, sizeBytes: archive.length, sha256, sourceMapFile };
-}
-
-async function unpack({ cloud, name, zipFile }: PackagedFunction, outDir: string): Promise<string> {
-  const dir = path.join(outDir, `${cloud}-${name}`);
-  await rm(dir, { recursive: true, force: true });
-  await unzipTo(await readFile(zipFile), dir);
-  return dir;
 }

@@ -1,9 +1,9 @@
-// Zips whose bytes depend on contents alone: the same code changes nothing when deployed again.
+// Zips whose bytes depend on contents alone, so that deploying the same code changes nothing.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { unzipSync, type Zippable, zipSync } from 'fflate';
 
-/** Made by Unix, so that the mode counts: a plain file that everybody may read. */
+/** The mode of a plain file that everybody may read; it counts in zips made by Unix alone. */
 const UNIX = 3;
 const MODE = (0o100644 << 16) >>> 0;
 
