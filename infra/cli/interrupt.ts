@@ -3,7 +3,7 @@ import { UsageError } from './command-options.ts';
 import { EXIT } from './exit.ts';
 import { warn, warnOf } from './print.ts';
 
-/** One Ctrl-C reaches a command twice, also through npm: what comes within this time is the same. */
+/** A Ctrl-C reaches a command twice, also through npm: within this time it is the same one. */
 export const SAME_INTERRUPT_MS = 1_000;
 
 /** Calls `first` at the first of these signals. A second one ends the process at once. */

@@ -33,7 +33,7 @@ export function showProgress(
   stream: NodeJS.WriteStream = process.stderr,
   nowMs = () => performance.now(),
 ): (event: PlanEvent) => void {
-  // If nobody reads the progress any more, as after `2>&1 | head`, the comparison still ends in order.
+  // After `2>&1 | head` nobody reads the progress any more: the comparison still ends in order.
   stream.on('error', () => {});
   const startedMs = nowMs();
   let [done, total, failed, told] = [0, 0, 0, -1];

@@ -25,7 +25,7 @@ export function machine(): Circumstances['coordinator'] {
   };
 }
 
-/** What is known of the sources if the module `entryUrl` runs from them; a package has no commit. */
+/** What is known of the sources that the module `entryUrl` runs from; a package has no commit. */
 export async function sourceFacts(entryUrl: string): Promise<Pick<Circumstances, 'versions' | 'commit'>> {
   if (!entryUrl.endsWith('.ts')) return { versions: {}, commit: null };
   const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -9,10 +9,10 @@ const INT32_MOST = 2 ** 31 - 1;
 const SYSTEM = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
 const NANOS_PER_TICK = 100;
 
-/** An entity as the service spells it: types stand beside what JSON cannot tell. */
+/** An entity as the service sends it, with types beside the values that JSON cannot tell apart. */
 export type AzureJson = Readonly<Record<string, unknown>>;
 
-/** A number of JSON that is written with a point or an exponent, and so is a double. */
+/** A number that the JSON has with a point or an exponent, so it is a double. */
 export class Double {
   readonly value: number;
 
@@ -89,7 +89,7 @@ function azureNumber(value: number, type: unknown): unknown {
   return isInt64 ? { type: 'Int64', value: String(BigInt(value)) } : { type: 'Int32', value };
 }
 
-/** As the service spells what JSON cannot. */
+/** A double that JSON has no number for, as the service writes it. */
 function spelled(value: number): string {
   return Object.is(value, -0) ? '-0.0' : Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
 }

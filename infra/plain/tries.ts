@@ -1,4 +1,4 @@
-// Reads, and writes that may be repeated, are sent again where the service did not answer.
+// Sends reads, and writes that may be repeated, again if the service did not answer.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TRIES_MAX = 8;

@@ -150,7 +150,7 @@ export default class StowagePlugin {
     if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
   }
 
-  /** The framework would zip the whole folder, before a deployment has checked what it needs. */
+  /** Packages itself: the framework would zip the whole folder before prerequisites are checked. */
   async #claimPackaging(context: Context): Promise<void> {
     checkHandlers(context.settings);
     for (const one of Object.values(this.#serverless.service.functions)) one.package = { disable: true };
@@ -159,7 +159,7 @@ export default class StowagePlugin {
   }
 
   async #pack({ settings, log }: Context): Promise<void> {
-    // All that are declared, also one that is not deployed for lack of a schedule.
+    // All that are declared, also one that is not deployed because it has no schedule.
     const sources = Object.entries(this.#serverless.service.functions).map(([name, one]) => ({ ...one, name }));
     log(sizesText(await packageFunctions(settings.outDir, sources, settings.clouds)));
   }
@@ -214,7 +214,7 @@ export default class StowagePlugin {
   }
 }
 
-/** The framework has ended: it would show an error thrown now as a bug, with its stack. */
+/** Exits itself, because the framework would show the error as a bug, with its stack. */
 function endInterrupted({ message }: Error): never {
   console.error(`\n${message}`);
   process.exit(EXIT.interrupted);

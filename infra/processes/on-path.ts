@@ -11,7 +11,7 @@ export async function onPath(command: string, env: NodeJS.ProcessEnv = process.e
   return undefined;
 }
 
-/** True for a file that this process may read, or use by another mode. */
+/** Whether this process may read the file, or access it in another mode. */
 export async function exists(file: string, mode: number = constants.R_OK): Promise<boolean> {
   try {
     await access(file, mode);

@@ -26,7 +26,7 @@ export interface RunningCloud {
   readonly compareUrls: readonly [string, ...string[]];
   /** Headers of a request: an app key of an admin or of comparisons, and the platform's key. */
   readonly headers: (name: FunctionName) => Readonly<Record<string, string>>;
-  /** Aborts when the emulator ends by itself: its functions would retry for long. */
+  /** Aborts when the emulator ends by itself, as its functions would retry for long. */
   readonly ended: AbortSignal;
   /** The process of each function, or of each instance of it. */
   readonly hosts: readonly (readonly [FunctionName, FunctionHost])[];
@@ -50,7 +50,7 @@ export interface CloudsOptions {
   readonly providers?: readonly Provider[];
   /** The Datastore emulator to start. */
   readonly datastore: DatastoreName;
-  /** What the emulators' answers wait for. Behind one Azurite is strict, and keeps no data. */
+  /** How slow the emulators' answers are. With a network, Azurite is strict and keeps no data. */
   readonly network?: Network;
   /** Processes of `compare` on each cloud, which share a load. Default: 1. */
   readonly instances?: number;
@@ -120,12 +120,12 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
 /** A cloud's emulator, and its functions' host. */
 interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
   readonly emulator: Emulator;
-  /** The place of its first function's port among all. */
+  /** Where the ports of its functions begin, counted from the first port. */
   readonly firstPlace: number;
   start(name: FunctionName, port?: number): Promise<FunctionHost>;
 }
 
-/** As `Promise.all`, but it rejects only once nothing starts any more: so all can be closed. */
+/** As `Promise.all`, but rejects only once all have settled, so that all can be closed. */
 async function allEnded<const All extends readonly Promise<unknown>[]>(
   starting: All,
 ): Promise<{ -readonly [At in keyof All]: Awaited<All[At]> }> {
@@ -177,7 +177,7 @@ const layAzure: LayGround = async ({ keys, network = 'none', dataDir }, packages
     headers: (name) => ({ ...bearer(name, keys), 'x-functions-key': keys.functions }),
     emulator,
     firstPlace: 2,
-    // One key for all function apps: elsewhere each has its own.
+    // One key for all function apps; on Azure each has its own.
     start: (name, port) =>
       startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env, hostKey: keys.functions, port }),
   };
@@ -192,7 +192,7 @@ function endOf({ name, exited }: Emulator): AbortSignal {
   return controller.signal;
 }
 
-/** What the comparison tells of the emulator, and where it reads how busy that is. */
+/** The emulator's name in the comparison, and the process whose processor time it reads. */
 function backendEnv({ name, processId }: Emulator): HostEnv {
   return { STOWAGE_BACKEND: name, ...(processId === undefined ? {} : { STOWAGE_BACKEND_PROCESS: processId }) };
 }

@@ -1,4 +1,4 @@
-// A folder that keeps data has one user at a time.
+// Lets one process at a time use a folder that keeps data.
 import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../cli/command-options.ts';

@@ -33,7 +33,7 @@ export async function ask(
   const response = await fetch(url + path, {
     ...init,
     headers: { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' },
-    // Another place is given no credentials.
+    // Credentials must not follow to another place.
     redirect: 'manual',
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   });

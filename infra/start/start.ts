@@ -49,7 +49,7 @@ async function prove({ name, recordsUrl, headers }: RunningCloud, signal: AbortS
   console.log(`${name}: wrote and read a record of ${Buffer.byteLength(text)} bytes in ${tookMs} ms, byte for byte`);
 }
 
-/** Ctrl-C ends the plan: what was measured makes a report. Resolves to the exit code. */
+/** Gives the exit code. After Ctrl-C the report has what was measured by then. */
 async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
   const network = networkOf(options);
   console.log(`Measures ${emulatorsWords(network)}; no cloud was asked.`);
@@ -86,7 +86,7 @@ function networkOf({ network, providers }: StartOptions): Circumstances['network
   return { name: network, roundTrips };
 }
 
-/** A request to a cloud whose emulator has ended fails at once, and with that as its reason. */
+/** Fails at once, with the reason, if the emulator of the cloud has ended. */
 function fetchFrom(running: readonly RunningCloud[]): typeof fetch {
   return async (input, init = {}) => {
     const { origin } = new URL(input instanceof Request ? input.url : input);

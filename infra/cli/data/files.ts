@@ -103,7 +103,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, name: string):
     if (text.trim() !== '') yield { number, text: text.replace(/\r$/, '') };
 }
 
-/** Every line, with its carriage return. Node's readline would split at U+2028, which JSON holds. */
+/** Every line, with its carriage return. Node's readline splits at U+2028, which JSON may hold. */
 export async function* rawLinesOf(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Line> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);

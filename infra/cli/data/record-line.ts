@@ -1,5 +1,5 @@
-// A record as a line of NDJSON, byte for byte: readable as `value` if JSON gives back the same bytes,
-// else as `data` in base64.
+// A record as a line of NDJSON, byte for byte: readable as `value` if JSON gives the same bytes
+// back, else as `data` in base64.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';

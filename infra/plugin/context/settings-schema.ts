@@ -1,4 +1,4 @@
-// The schema of serverless.yml. The framework checks it before any hook, and names paths.
+// The schema of serverless.yml, which the framework checks before any hook, naming paths.
 import * as z from 'zod';
 
 const GCP_REGION = /^[a-z]+-[a-z]+[0-9]+$/;

@@ -15,10 +15,7 @@ export interface Stack extends Checked {
 
 const SIDES = { gcp, azure } as const;
 
-/**
- * Checks all prerequisites first; throws a DeployError with everything that is missing. Refuses a
- * state of another place or service.
- */
+/** Throws a DeployError about all that is missing, or about a state of another stage. */
 export async function openStacks(context: Context): Promise<Stack[]> {
   const { settings, run, log } = context;
   const sides = settings.clouds.map((cloud) => SIDES[cloud]);
@@ -35,10 +32,8 @@ export async function openStacks(context: Context): Promise<Stack[]> {
   return stacks;
 }
 
-/**
- * Throws a DeployError if the state holds another stage than the command names. The resources say
- * so themselves: outputs are the first thing that a destruction takes away.
- */
+// Throws a DeployError if the state holds another stage than the command names. Asks the resources,
+// as a destruction takes the outputs away first.
 function refuseOther(
   { side, account: { place } }: Checked,
   { service, stage }: Settings,
@@ -77,7 +72,7 @@ export function variablesOf({ side, account }: Stack, settings: Settings, presen
   return side.variables(settings, account, deployers);
 }
 
-/** The named deployers alone; while none is named, all who have deployed and the present one. */
+/** The deployers that are named, or else everybody who has deployed, with the present one. */
 function deployersOf(named: readonly string[], present: readonly string[], own: string | undefined): readonly string[] {
   if (named.length > 0) return named;
   return [...new Set(own === undefined ? present : [...present, own])].sort();

@@ -1,4 +1,4 @@
-// One cloud's infra folder: the stage is a workspace.
+// Runs Terraform in one cloud's folder, where each stage is a workspace.
 import * as z from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
