@@ -16,10 +16,8 @@ export interface Command<Options extends Readonly<Record<string, Option>>> {
   readonly name: string;
   /** Names of the arguments that are no options; the last may be optional, like `[plan]`. */
   readonly operands?: readonly string[];
-  /** The purpose, in lines. */
   readonly about: string;
   readonly options: Options;
-  /** Whole command lines. */
   readonly examples: readonly string[];
 }
 
@@ -35,7 +33,6 @@ export interface CommandLine<Options> {
   readonly values: Values<Options>;
   /** As many as the command has operands; the last may be missing, as its name says. */
   readonly operands: readonly string[];
-  /** The whole command, as one types it in a shell. */
   readonly typed: string;
 }
 

@@ -51,7 +51,6 @@ Counts are digits, or like 2.5e6.`,
   ],
 });
 
-/** The question on the command line. */
 export interface CostQuestion {
   readonly workload: Workload;
   /** Undefined: each cloud's first. */
@@ -82,14 +81,12 @@ function given(option: string, value: string | undefined): string {
   return value;
 }
 
-/** The printed text, without a line's end. */
 export function costText(question: CostQuestion): string {
   const assumptions = assumptionsOf(LIST, question.workload).flatMap((one) => wrapped(`- ${one}`));
   const texts = [...estimatesOf(question).map(estimateText), ['What this rests on:', ...assumptions].join('\n')];
   return texts.join('\n\n');
 }
 
-/** The object that `--json` prints. */
 export function costJson(question: CostQuestion): object {
   const { workload } = question;
   const estimates = estimatesOf(question).map((one) => {
@@ -118,7 +115,6 @@ const METER_NAMES: Readonly<Record<Meter, string>> = {
   egressGib: 'egress',
 };
 
-/** The table of one cloud, with its sources. */
 function estimateText({ provider, region, bills }: Estimate): string {
   const row = (name: string, dollarsOf: (bill: Bill) => number): string[] => [
     name,

@@ -42,7 +42,6 @@ export const endpointsSchema = z.object({
 /** A function or a key is missing; the message names it, and the command that brings it. */
 export class EndpointError extends Error {}
 
-/** One cloud's functions. */
 export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
 export type GcpEndpoint = z.infer<typeof gcpEndpoint>;
 export type AzureEndpoint = z.infer<typeof azureEndpoint>;

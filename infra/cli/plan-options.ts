@@ -135,7 +135,6 @@ export function commandOf(name: string, args: readonly string[], { seed }: Plan)
   return [name, ...args.map(quoted), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
 }
 
-/** The earlier report and the conditions of a comparison. */
 export interface Baseline {
   readonly report: Report | undefined;
   readonly conditions: readonly Condition[];

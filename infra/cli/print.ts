@@ -43,13 +43,11 @@ export function erase(): void {
   drawnOn = undefined;
 }
 
-/** Prints a line. */
 export function say(line: string): void {
   erase();
   console.log(printable(line));
 }
 
-/** Prints a text of several lines. */
 export function sayLines(text: string): void {
   erase();
   console.log(printableLines(text));

@@ -159,7 +159,7 @@ function forward(invocationId: string, incoming: IncomingMessage, outgoing: Serv
   return promise;
 }
 
-/** The headers without those of one connection or of this host, which must not be passed on. */
+/** Headers of one connection, or of this host: they must not be passed on. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'upgrade', 'x-ms-invocation-id']);
 
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {

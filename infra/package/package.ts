@@ -13,11 +13,9 @@ export interface PackagedFunction {
   readonly sizeBytes: number;
   /** The zip's digest, in hexadecimal. */
   readonly sha256: string;
-  /** Source map of the code, for reading stack traces. */
   readonly sourceMapFile: string;
 }
 
-/** A package unpacked, as a platform unpacks it. */
 export interface UnpackedFunction extends PackagedFunction {
   readonly dir: string;
 }

@@ -5,14 +5,13 @@ import { entityOf, keyAt, type KeyPath, type Partition, pathOf, takenProperties 
 import { keyTemplate } from './key-template.ts';
 import { about, valueOf } from './side.ts';
 import { PlainError, type PlainOptions, type PlainPage, type PlainPlace, type PlainRecord } from './plain-place.ts';
-import { withTries } from './tries.ts';
+import { requestsOf, withTries } from './tries.ts';
 
 type Entity = protos.google.datastore.v1.IEntity;
 type Query = protos.google.datastore.v1.IQuery;
 
 /** As many mutations as a commit takes, and fewer bytes than its 10 MiB. */
-const COMMIT_ENTITIES = 500;
-const COMMIT_BYTES = 4 * 1024 * 1024;
+const COMMIT = { itemsMax: 500, bytesMax: 4 * 1024 * 1024 };
 const CALL = { timeout: 60_000 };
 /** gRPC's numbers of the errors after which a request may succeed if it is sent again. */
 const TRANSIENT = new Set([1, 4, 8, 10, 13, 14]);
@@ -69,7 +68,7 @@ export function datastorePlace(client: DatastoreClient, at: DatastoreKind, optio
 
   const put = async (records: readonly PlainRecord[], signal: AbortSignal): Promise<void> => {
     const entities = records.map((record) => about(JSON.stringify(record.key), () => entityFor(record, kind, home)));
-    for (const some of commitsOf(entities)) {
+    for (const some of requestsOf(entities, sizeOf, COMMIT)) {
       const mutations = some.map((upsert) => ({ upsert }));
       const send = () => client.commit({ ...target, mode: 'NON_TRANSACTIONAL', mutations }, CALL);
       await withTries(send, signal, isTransient);
@@ -117,22 +116,6 @@ function isSamePath(a: KeyPath, b: KeyPath): boolean {
 function entityFor({ key, value }: PlainRecord, kind: string, home: Partition): Entity {
   const noted = (value as { readonly $plain?: { readonly key?: KeyPath } }).$plain?.key;
   return entityOf(value, keyAt(noted ?? pathIn(key), kind, home), home);
-}
-
-function* commitsOf(entities: readonly Entity[]): Generator<Entity[]> {
-  let some: Entity[] = [];
-  let bytes = 0;
-  for (const entity of entities) {
-    const size = sizeOf(entity);
-    if (some.length === COMMIT_ENTITIES || (some.length > 0 && bytes + size > COMMIT_BYTES)) {
-      yield some;
-      some = [];
-      bytes = 0;
-    }
-    some.push(entity);
-    bytes += size;
-  }
-  if (some.length > 0) yield some;
 }
 
 /** About as many bytes as the entity takes in a request. */

@@ -3,7 +3,6 @@
 /** What a record holds in place of an entity's properties, by their names in order. */
 export type PlainValue = Readonly<Record<string, unknown>>;
 
-/** An entity as a record. */
 export interface PlainRecord {
   readonly key: string;
   readonly value: PlainValue;

@@ -20,7 +20,6 @@ const side = z.strictObject({
 });
 export type Side = z.infer<typeof side>;
 
-/** A value of the entity, and what is noted beside it. */
 export interface Taken {
   readonly value: unknown;
   readonly type?: SideType | Readonly<Record<string, SideType>> | undefined;

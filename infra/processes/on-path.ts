@@ -2,7 +2,6 @@
 import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Full path of an executable on PATH. */
 export async function onPath(command: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   for (const folder of (env['PATH'] ?? '').split(path.delimiter)) {
     const candidate = path.join(folder, command);

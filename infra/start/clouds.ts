@@ -14,12 +14,10 @@ import { startGcpHost } from '../hosts/gcp-host.ts';
 import type { FunctionHost, HostEnv } from '../hosts/local-host.ts';
 import { folderOf, FUNCTIONS, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
 
-/** As serverless.yml declares them. */
 export type FunctionName = 'records' | 'compare';
 
 export interface RunningCloud {
   readonly provider: Provider;
-  /** For people. */
   readonly name: string;
   readonly recordsUrl: string;
   /** One for each instance of the function `compare`. */
@@ -48,7 +46,6 @@ export interface Clouds {
 export interface CloudsOptions {
   /** The clouds to start. Default: both. */
   readonly providers?: readonly Provider[];
-  /** The Datastore emulator to start. */
   readonly datastore: DatastoreName;
   /** How slow the emulators' answers are. With a network, Azurite is strict and keeps no data. */
   readonly network?: Network;
@@ -66,7 +63,6 @@ export interface CloudsOptions {
 
 const PROJECT_ID = 'stowage-local';
 
-/** The files of a folder that keeps the data. */
 export const DATA_FILES = { datastore: 'datastore.bin', 'azure-tables': 'azure-tables.bin' } as const;
 
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
@@ -117,7 +113,6 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   }
 }
 
-/** A cloud's emulator, and its functions' host. */
 interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
   readonly emulator: Emulator;
   /** Where the ports of its functions begin, counted from the first port. */

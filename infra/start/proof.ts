@@ -1,6 +1,5 @@
 // Proves that functions serve: writes one record and reads it back, byte for byte.
 
-/** The address of `records`, and a caller's headers. */
 export interface Served {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -18,7 +18,6 @@ export const TOKEN_KEPT_MS = 30 * 60_000;
 /** What opening an address needs besides. */
 export interface Surroundings {
   readonly ask: AskTool;
-  /** The environment, of which a part is read. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether an Azure table is made where there is none. */
   readonly createTable: boolean;
@@ -30,15 +29,15 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = { 'gcp:': ['name
 /** A project of a Workspace domain has a colon, which a URL would take for that of a port. */
 const PROJECT_OF_DOMAIN = /^(gcp:\/\/[^/?#@:]+\.[^/?#@:]+):(?=[a-z])/;
 
-/** The address with that colon escaped. */
-export function withDomain(address: string): string {
-  return address.replace(PROJECT_OF_DOMAIN, '$1%3A');
+/** The address as a URL; undefined if it is none. */
+export function urlIn(address: string): URL | undefined {
+  const escaped = address.replace(PROJECT_OF_DOMAIN, '$1%3A');
+  return URL.canParse(escaped) ? new URL(escaped) : undefined;
 }
 
 /** Opens the store at an address. No I/O. Throws a UsageError for what is no address. */
 export function storeAt(option: string, address: string, surroundings: Surroundings): Store {
-  const text = withDomain(address);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = urlIn(address);
   if (url === undefined || !isStore(url))
     throw new UsageError(
       `${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE, not ${JSON.stringify(address)}`,

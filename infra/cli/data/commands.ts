@@ -131,5 +131,4 @@ export function rangesOf({ ranges }: { readonly ranges: string }): number {
   return wholeNumber('--ranges', ranges, 1, RANGES_MAX);
 }
 
-/** Each by its name. */
 export const DATA_COMMANDS = { export: exportAll, import: importAll, copy };

@@ -12,7 +12,6 @@ const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 export interface Input {
   /** A file's path, or STANDARD_INPUT. */
   readonly source: string;
-  /** For messages. */
   readonly name: string;
   /** Called with the bytes read so far, packed as they are. */
   readonly onRead: (bytes: number) => void;

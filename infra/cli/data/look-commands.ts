@@ -158,5 +158,4 @@ async function appendTaken(file: string, { parts, ...taken }: Taken): Promise<vo
   await handle.datasync();
 }
 
-/** Each by its name. */
 export const LOOK_COMMANDS = { verify, stats, inspect, repair };

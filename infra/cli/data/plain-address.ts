@@ -5,7 +5,7 @@ import { emulatorIn } from '../../../functions/gcp/emulator.ts';
 import type { PlainOptions, PlainPlace } from '../../plain/plain-place.ts';
 import { UsageError } from '../command-options.ts';
 import type { AskTool } from '../external-tools.ts';
-import { azureAccountAt, type Surroundings, TOKEN_KEPT_MS, withDomain } from './address.ts';
+import { azureAccountAt, type Surroundings, TOKEN_KEPT_MS, urlIn } from './address.ts';
 
 export const PLAIN_HELP = `A PLAIN is gcp://PROJECT[/DATABASE]/kind:KIND[?namespace=..&ancestor=KIND/ID..] or azure://ACCOUNT/table:NAME. Its
 requests go by the clouds' own clients, @google-cloud/datastore or @azure/data-tables, which must be installed.`;
@@ -23,8 +23,7 @@ export async function plainAt(
     throw new UsageError(`${option} ${why}`);
   };
   if (address === undefined) return refuse('is missing: gcp://PROJECT/kind:KIND or azure://ACCOUNT/table:NAME');
-  const text = withDomain(address);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = urlIn(address);
   const parts = url?.pathname.slice(1).split('/').map(decodeURIComponent) ?? [];
   const name = /^(kind|table):(.+)$/.exec(parts.pop() ?? '');
   const isGoogles = url?.protocol === 'gcp:' && name?.[1] === 'kind' && parts.length <= 1;

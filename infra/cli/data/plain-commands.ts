@@ -142,5 +142,4 @@ async function compared(
   if (records > entities) say('The table holds records beyond them.');
 }
 
-/** Each by its name. */
 export const PLAIN_COMMANDS = { adopt: adoptAll, release: releaseAll, 'compare-with': compareAll };

@@ -220,5 +220,4 @@ function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
   }
 }
 
-/** Each by its name. */
 export const RECORD_COMMANDS = { get, put, delete: remove, touch, scan, count, tables, drop };

@@ -63,5 +63,4 @@ function reportText(report: VacuumReport): string {
   return [progressText(report), ...counts].join(', ');
 }
 
-/** By its name. */
 export const VACUUM_COMMANDS = { vacuum };

@@ -16,7 +16,6 @@ import type { Driver, EntityVersion } from '../../../shared/store/contract/drive
 /** Kinds of requests; on Azure `list` comes first, as it also creates the table. */
 export type AccessKind = 'list' | 'insert' | 'read' | 'patch' | 'replace' | 'remove';
 
-/** A kind of request that was not carried out. */
 export interface Refusal {
   readonly kind: AccessKind;
   readonly why: string;

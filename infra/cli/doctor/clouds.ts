@@ -14,7 +14,7 @@ import { datastoreCalls } from '../../../shared/drivers/datastore/own-client.ts'
 import { driverOn as datastoreOn } from '../../../shared/drivers/datastore/datastore-driver.ts';
 import { LIMITS } from '../../../shared/drivers/datastore/entity-mapping.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
-import { azureAccountAt, checkParameters, gcloudAuth, type Surroundings, withDomain } from '../data/address.ts';
+import { azureAccountAt, checkParameters, gcloudAuth, type Surroundings, urlIn } from '../data/address.ts';
 import { gcloudClient, loaded, tableClientAt } from '../data/plain-address.ts';
 import { UsageError } from '../command-options.ts';
 import type { AskTool } from '../external-tools.ts';
@@ -28,8 +28,7 @@ const SERVICE = 'https://datastore.googleapis.com';
 
 /** Opens a place. No I/O. Throws a UsageError for what is no such address. */
 export async function placeAt(option: string, address: string, around: Around): Promise<Place> {
-  const text = withDomain(address);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = urlIn(address);
   const isGoogles = url?.protocol === 'gcp:' && /^(\/[^/]*)?$/.test(url.pathname);
   const isAzures = url?.protocol === 'azure:' && url.pathname.length <= 1;
   if (url === undefined || url.hostname === '' || !(isGoogles || isAzures))

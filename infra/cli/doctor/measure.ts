@@ -15,7 +15,6 @@ import {
 import type { RoundTrip, SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Driver, EntityId, EntityVersion } from '../../../shared/store/contract/driver.ts';
 
-/** Round trips of one kind, in milliseconds. */
 export interface Latency {
   readonly requests: number;
   readonly p50Ms: number;
@@ -25,7 +24,6 @@ export interface Latency {
 }
 
 export interface Measured {
-  /** By the kind of request. */
   readonly latencies: Readonly<Record<string, Latency>>;
   /** Commits of one entity, each after the answer to the one before. */
   readonly commitsPerSecond: number;

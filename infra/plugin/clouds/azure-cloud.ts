@@ -217,7 +217,6 @@ function wordsIn(text = ''): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** The answer of az, as plain text. */
 async function queried(run: Run, args: readonly string[], query: string): Promise<string | undefined> {
   return await asked(run, 'az', [...args, '--query', query, '--output', 'tsv']);
 }

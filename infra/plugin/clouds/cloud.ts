@@ -9,7 +9,6 @@ import type { Run } from '../context/cloud-tools.ts';
 export interface Account {
   /** Google Cloud project, or Azure subscription. */
   readonly place: string;
-  /** For people. */
   readonly who: string;
   /** As Terraform grants rights: an IAM member, or an object id. Undefined if not known. */
   readonly principal?: string;
@@ -42,7 +41,6 @@ export interface Reason {
   readonly after: string;
 }
 
-/** A resource in Terraform's state. */
 export interface StateResource {
   readonly type: string;
   readonly values: Readonly<Record<string, unknown>>;
@@ -132,7 +130,6 @@ function environmentOf(settings: Settings) {
   };
 }
 
-/** Whether Terraform's outputs name functions. */
 export function isServing({ functions }: Readonly<Record<string, unknown>>): boolean {
   return typeof functions === 'object' && functions !== null && Object.keys(functions).length > 0;
 }

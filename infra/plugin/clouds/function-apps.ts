@@ -67,7 +67,6 @@ function referencesOf(endpoint: AzureEndpoint, app: string): string {
   return `${idOf(endpoint, app)}/config/configreferences/appsettings`;
 }
 
-/** The resource manager's id of an app. */
 export function idOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string {
   return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/Microsoft.Web/sites/${app}`;
 }

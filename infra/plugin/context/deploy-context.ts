@@ -4,22 +4,18 @@ import type { AskTool } from '../../cli/external-tools.ts';
 import type { Settings } from './settings.ts';
 import { outputOf, type Run } from './cloud-tools.ts';
 
-/** The time, and waiting. */
 export interface Clock {
   /** From any beginning; never goes back. */
   nowMs(): number;
   sleep(ms: number): Promise<void>;
 }
 
-/** This machine's. */
 export const CLOCK: Clock = { nowMs: () => performance.now(), sleep };
 
-/** Passed to every command. */
 export interface Context {
   readonly settings: Settings;
   readonly run: Run;
   readonly clock: Clock;
-  /** For people. */
   readonly log: (line: string) => void;
 }
 

@@ -4,7 +4,6 @@ import type { Context } from '../context/deploy-context.ts';
 import { DeployError } from '../context/settings.ts';
 import { firstOnPath, type Run } from '../context/cloud-tools.ts';
 
-/** A cloud whose tools answered. */
 export interface Checked {
   readonly side: CloudSide;
   readonly account: Account;

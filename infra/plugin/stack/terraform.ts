@@ -18,7 +18,6 @@ export interface Planned {
 
 /** Terraform, or a provider, refused. */
 export class TerraformError extends DeployError {
-  /** The end of Terraform's output. */
   readonly said: string;
 
   constructor(message: string, said: string) {
