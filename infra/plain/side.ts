@@ -1,6 +1,6 @@
 // What a value of JavaScript cannot show of an entity is noted in one property of its record: the
 // types of numbers and texts, which properties no index holds, and an unusual key.
-import { z } from 'zod';
+import * as z from 'zod';
 import { PlainError, type PlainValue } from './plain-place.ts';
 
 /** The property's name, which no property of an entity may have. */

@@ -1,5 +1,5 @@
 // The commands that move tables: export, import, copy.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { keyPart, keyTemplate } from '../../plain/key-template.ts';

@@ -1,7 +1,7 @@
 // An export on disk: a folder with `table.json` and a file of NDJSON for each range of the table.
 import { constants, type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../command-options.ts';
 import { textOf, wholeTextOf } from '../terminal-text.ts';
 

@@ -1,5 +1,5 @@
 // The commands that lead in and out: adopt, release, compare-with.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EncodedValue, Table } from '../../../shared/store/index.ts';
 import { PlainError, type PlainOptions, type PlainPlace } from '../../plain/plain-place.ts';
 import { EXIT } from '../exit.ts';

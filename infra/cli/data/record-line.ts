@@ -1,7 +1,7 @@
 // A record as a line of NDJSON, byte for byte: readable as `value` if JSON gives the same bytes
 // back, else as `data` in base64.
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';
 import { checkExact } from '../../../functions/http/exact-json.ts';
 

@@ -1,7 +1,7 @@
 // Long work on many records: prints and saves how far it has come, and goes on from there when the
 // same command runs again.
 import { rm } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { StoreError } from '../../../shared/store/index.ts';
 import { UsageError } from '../command-options.ts';
 import { erase, say, warn } from '../print.ts';
