@@ -50,7 +50,7 @@ export async function refusing<Value>(option: string, read: () => Value | Promis
   }
 }
 
-/** Exit code of a command that was called wrongly; 1 is for what fails on the way. */
+/** Exit code for a wrong command line; 1 is for a command that failed. */
 const EXIT_USAGE = 2;
 
 /** A command, and what runs it with the arguments behind its name. */

@@ -19,14 +19,14 @@ const RECORD_BYTES_MAX = 512 * 1_024;
 const BATCH_MAX = 1_000;
 /** Cloud Run starts no more of a function without asking. */
 const INSTANCES_MAX = 1_000;
-/** Above all that is stored or asked anywhere, and far below what a number holds exactly. */
+/** More than anybody stores, and far below what a number holds exactly. */
 const COUNT_MAX = 1e12;
-/** Far above the way around the earth. */
+/** Far more than a round trip around the earth takes. */
 const ROUND_TRIP_MS_MAX = 10_000;
 
 export const COST = command({
   name: 'stowage cost',
-  about: `Estimates a month's bill of a table on both clouds: operations, storage, compute and egress, for an entity a
+  about: `Estimates a month's bill of a table on both clouds: operations, storage, compute and egress, for an entity per
 record, for the SDK's batches and for this store's containers. Nothing runs and nothing is asked: dollars are list
 prices of ${LIST.date}, line by line, with free tiers apart and with all that is taken for granted.
 Counts are digits, or like 2.5e6.`,

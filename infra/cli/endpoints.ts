@@ -5,7 +5,7 @@ import { keyText } from '../../functions/http/key-text.ts';
 import type { AskTool } from './external-tools.ts';
 
 const names = z.record(z.string(), z.string());
-/** Tokens and keys go there: in clear text to this machine alone. */
+/** Tokens and keys are sent there, so http: is allowed to this machine alone. */
 const url = z
   .url({ protocol: /^https?$/ })
   .refine((text) => /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/i.test(text), {
@@ -56,7 +56,7 @@ export async function headersFor(
   ask: AskTool,
 ): Promise<Record<string, string>> {
   const [gate, texts] = await Promise.all([gateOf(endpoint, name, ask), appKeysOf(endpoint, role, ask)]);
-  // The newest stands first; older ones are about to be retired. A key with a name is a caller's.
+  // The newest comes first; older ones are about to be retired. A key with a name is of a caller.
   const own = texts.map(keyText).find((read) => read !== undefined && read.name === undefined);
   if (own === undefined)
     throw new EndpointError(`${endpoint.cloud}: all keys of the role ${role} are of callers: ${ADD}`);
@@ -86,7 +86,7 @@ export function placeOf({ subscription, resourceGroup }: AzureEndpoint, app: str
 /** The platform's token or key alone. */
 export async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {
   if (endpoint.cloud === 'gcp') {
-    // A header of its own: Authorization holds the app key.
+    // Another header than Authorization, which has the app key.
     return { 'X-Serverless-Authorization': `Bearer ${await identityToken(urlOf(endpoint, name), ask)}` };
   }
   const app = endpoint.apps[name];

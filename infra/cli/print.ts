@@ -35,7 +35,7 @@ export function draw(line: string, terminal: NodeJS.WriteStream): void {
   drawnOn = terminal;
 }
 
-/** Takes the drawn line away, for what is printed next. */
+/** Erases the drawn line, before something else is printed. */
 export function erase(): void {
   if (drawnOn === undefined) return;
   cursorTo(drawnOn, 0);

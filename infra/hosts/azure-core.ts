@@ -16,7 +16,7 @@ export interface Binding {
 
 type FunctionCallback = (...args: unknown[]) => unknown;
 
-/** The library's own way from an invocation to its answer. */
+/** How the library runs an invocation. */
 interface InvocationModel {
   getArguments(): Promise<{ context: unknown; inputs: unknown[] }>;
   invokeFunction(context: unknown, inputs: unknown[], callback: FunctionCallback): Promise<unknown>;

@@ -1,4 +1,4 @@
-// Azure on this machine: a stand-in for the Functions host, on the deployed package.
+// Runs a package of Azure on this machine, in a stand-in for the Functions host.
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { type FunctionHost, type HostOptions, startHost } from './local-host.ts';

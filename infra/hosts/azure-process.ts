@@ -112,7 +112,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** As the worker does: the request goes through the library's proxy, its metadata apart. */
+/** As the worker does: the library gets the request by its proxy, and its metadata by a call. */
 async function answer(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const invocationId = randomUUID();
   const given = {

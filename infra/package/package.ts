@@ -41,7 +41,7 @@ export async function packageFunctions(
   return await Promise.all(wanted.map(({ cloud, source }) => packageOne(outDir, cloud, source)));
 }
 
-/** Packages, and unpacks each zip into a folder of its name. */
+/** Packages the functions, and unpacks each zip into a folder of its name. */
 export async function packageAndUnpack(
   outDir: string,
   sources: readonly FunctionSource[] = FUNCTIONS,

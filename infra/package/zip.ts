@@ -16,7 +16,7 @@ export function zip(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
   return zipSync(entries);
 }
 
-/** Writes the archive's files below `dir`. Throws on a name that would lie elsewhere. */
+/** Writes the archive's files into `dir`. Throws if a name leads elsewhere. */
 export async function unzipTo(archive: Uint8Array, dir: string): Promise<void> {
   for (const [name, contents] of Object.entries(unzipSync(archive))) {
     const file = path.resolve(dir, name);

@@ -13,7 +13,7 @@ export type KeyPath = NonNullable<Side['key']>;
 const INT64_LEAST = -(2n ** 63n);
 const INT64_MOST = 2n ** 63n - 1n;
 
-/** The project, database and namespace that keys lie in unless they say otherwise. */
+/** The project, database and namespace of keys that name none. */
 export type Partition = Readonly<Record<'projectId' | 'databaseId' | 'namespaceId', string>>;
 
 export function takenProperties(entity: Entity, home: Partition): [string, Taken][] {
@@ -68,7 +68,7 @@ function integerIn(text: unknown): number | bigint {
   return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
 }
 
-/** Kinds and identifiers in turns; an object if it lies in another partition. */
+/** Kinds and identifiers in turns; in an object if the key is of another partition. */
 function keyValue({ path, partitionId }: Key, home: Partition): unknown {
   const flat = (path ?? []).flatMap((element) => [element.kind ?? '', identifierOf(element)]);
   const { projectId, databaseId, namespaceId } = { ...home, ...partitionId };

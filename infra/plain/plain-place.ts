@@ -1,6 +1,6 @@
 // Plain entities, one per record, as both clouds keep them without this store.
 
-/** What a record holds in place of an entity's properties, by their names in order. */
+/** The properties of an entity as the value of a record, in order of name. */
 export type PlainValue = Readonly<Record<string, unknown>>;
 
 export interface PlainRecord {

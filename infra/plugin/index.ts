@@ -62,7 +62,7 @@ interface Options {
   readonly open?: boolean;
   readonly for?: string;
   readonly role?: string;
-  /** `--param name=value`, each. */
+  /** Values of `--param`, as `name=value`. */
   readonly param?: readonly string[];
 }
 

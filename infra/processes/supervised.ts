@@ -17,7 +17,7 @@ const CANNOT_START = 127;
 export interface Supervised {
   /** The last 20,000 characters of both output streams. */
   output(): string;
-  /** Hands over each line that it prints from now on. */
+  /** Calls `listener` with each line that the child prints from now on. */
   onLine(listener: (line: string) => void): void;
   /** Resolves when the child has ended, with its exit code. */
   readonly exited: Promise<number>;

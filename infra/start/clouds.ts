@@ -20,19 +20,19 @@ export interface RunningCloud {
   readonly provider: Provider;
   readonly name: string;
   readonly recordsUrl: string;
-  /** One for each instance of the function `compare`. */
+  /** The address of each instance of the function `compare`. */
   readonly compareUrls: readonly [string, ...string[]];
   /** Headers of a request: an app key of an admin or of comparisons, and the platform's key. */
   readonly headers: (name: FunctionName) => Readonly<Record<string, string>>;
   /** Aborts when the emulator ends by itself, as its functions would retry for long. */
   readonly ended: AbortSignal;
-  /** The process of each function, or of each instance of it. */
+  /** The process of each instance of each function. */
   readonly hosts: readonly (readonly [FunctionName, FunctionHost])[];
   /** The last lines its hosts printed. */
   output(): string;
 }
 
-/** App keys, one a role, the same on both clouds; and the key that Azure's platform asks for. */
+/** An app key per role, for both clouds, and the key that Azure's platform asks for. */
 export const KEY_NAMES = ['read', 'write', 'admin', 'compare', 'functions'] as const;
 export type LocalKeys = Readonly<Record<(typeof KEY_NAMES)[number], string>>;
 
@@ -76,7 +76,7 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
-    // Its own folder: of two that start at once each would remove the files of the other's hosts.
+    // A folder per start, because packaging removes the files that were there before.
     const folder = await mkdtemp(path.join(tmpdir(), 'stowage-functions-'));
     opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
     const sources = FUNCTIONS.filter(({ name }) => name !== 'vacuum');

@@ -23,7 +23,7 @@ export const START = command({
   name: 'npm start --',
   operands: [PLAN_OPERAND],
   about: `Runs both clouds' functions on this machine, writes and reads a record through each, and compares three ways to store small records:
-an entity a record, the SDK's batches, and this store. ${PLAN_HELP} The default one takes about 5 minutes.
+an entity per record, the SDK's batches, and this store. ${PLAN_HELP} The default one takes about 5 minutes.
 ${EXIT_HELP}`,
   options: {
     ...PLAN_OPTIONS,

@@ -1,4 +1,4 @@
-// The main job: both clouds, a record through each, the comparison. Closes all in reverse order.
+// `npm start`: starts both clouds, writes and reads a record through each, and compares them.
 import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';

@@ -35,7 +35,7 @@ export function urlIn(address: string): URL | undefined {
   return URL.canParse(escaped) ? new URL(escaped) : undefined;
 }
 
-/** Opens the store at an address. No I/O. Throws a UsageError for what is no address. */
+/** Opens the store at an address. No I/O. Throws a UsageError for a wrong address. */
 export function storeAt(option: string, address: string, surroundings: Surroundings): Store {
   const url = urlIn(address);
   if (url === undefined || !isStore(url))

@@ -6,7 +6,7 @@ import { batchesOf, putAll } from './batches.ts';
 import { encodedTable, putRanges, type RangesOptions } from './copy.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
-/** Pages that are put at once, while the next is read: they bound what is in memory. */
+/** Pages that are put at once, while the next is read. More would take more memory. */
 const PAGES_AT_ONCE = 4;
 /** Keys that a comparison names. */
 const NAMED_MAX = 10;
@@ -96,10 +96,7 @@ export interface Difference {
   readonly isSame: boolean;
 }
 
-/**
- * Reads all entities, and the record of each. Records with the same properties in another order are
- * equal; when they expire does not count. One scan of the place, its records, and a count.
- */
+/** Compares each entity with its record. The order of properties and expiry do not count. */
 export async function compareWith(
   place: PlainPlace,
   table: Table<EncodedValue>,
@@ -133,7 +130,7 @@ function lineFor(key: string, value: unknown): string {
   return lineOf({ key, value: encode('msgpack', inOrder(value)), version: '', expiresAtMs: undefined });
 }
 
-/** The same with each object's members in order of name. */
+/** The same value, with the members of each object in order of name. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;

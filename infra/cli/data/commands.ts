@@ -18,7 +18,7 @@ const RANGES_MAX = 256;
 const exportAll = storeCommand({
   name: 'stowage export',
   operands: ['TABLE'],
-  about: `Writes a table into a folder: NDJSON, a line a record, types kept. Run again after an interruption it goes on. A record
+  about: `Writes a table into a folder: NDJSON, a line per record, types kept. Run again after an interruption it goes on. A record
 that nobody changes meanwhile is in it once; the export is no snapshot.`,
   options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
   examples: ['stowage export users --from azure://myaccount/stowage --out users.export'],
@@ -121,7 +121,6 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
   },
 });
 
-/** How far each range is, as JSON. */
 export const RANGES_STATE: z.ZodType<CopyState> = z.strictObject({
   ranges: z.array(z.string().nullable()),
   records: z.int(),

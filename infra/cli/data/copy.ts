@@ -20,7 +20,7 @@ export interface RangesOptions {
   readonly signal: AbortSignal;
 }
 
-/** Hands all records to `put`, in batches. Gives their number; can go on from the last state. */
+/** Reads ranges side by side, and hands batches of records to `put`. Gives their number. */
 export async function putRanges(
   table: Table<EncodedValue>,
   { ranges: count, state, onState, signal }: RangesOptions,

@@ -1,4 +1,4 @@
-// Exports a table into a folder. An export that was interrupted goes on where its files are whole.
+// Exports a table into a folder. After an interruption it goes on behind the last whole line.
 import { type FileHandle, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Store } from '../../../shared/store/index.ts';
@@ -20,7 +20,7 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-/** The manifest of the whole export. Rejects if the folder holds another one, or a finished one. */
+/** Gives the manifest. Rejects if the folder has another export, or a finished one. */
 export async function exportTable(options: ExportOptions): Promise<Manifest> {
   const { folder } = options;
   const table = await encodedTable(options.store, options.table, { create: false });

@@ -63,7 +63,7 @@ const repair = storeCommand({
   name: 'stowage repair',
   operands: ['TABLE'],
   about: `Mends what verify finds. Keeps the records of readable pages; what it takes away it writes to a file first: NDJSON, a
-line a container, with its stored parts in base64 and what is lost. Run it again after an interruption.
+line per container, with its stored parts in base64 and what is lost. Run it again after an interruption.
 Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
   options: {
     from: FROM,

@@ -20,7 +20,7 @@ const STORE_VARIABLE = 'STOWAGE_STORE';
 export const FROM = { value: 'STORE', help: `where the table is; default that in ${STORE_VARIABLE}` };
 export const TO = { value: 'STORE', help: `where the records go; default that in ${STORE_VARIABLE}` };
 
-/** As `storeAt`, also for what is no address at all. */
+/** As `storeAt`; throws a UsageError also if no address is given. */
 export function opened(option: string, address: unknown, createTable = true): Store {
   if (typeof address !== 'string')
     throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);

@@ -12,7 +12,7 @@ requests go by the clouds' own clients, @google-cloud/datastore or @azure/data-t
 
 const PARAMETERS = ['namespace', 'ancestor'];
 
-/** Opens it. No I/O. Throws a UsageError for what is no such address. */
+/** Opens plain entities. No I/O. Throws a UsageError for a wrong address. */
 export async function plainAt(
   option: string,
   address: string | undefined,
@@ -114,7 +114,7 @@ export async function tableClientAt(
       : (given as TokenCredential);
   const { endpoint, credential, allowInsecureConnection } = azureAccountAt(account, surroundings);
   const settings = { allowInsecureConnection };
-  // Without a credential the endpoint holds a SAS; else az gives a token, as the client takes it.
+  // Without a credential the endpoint has a shared access signature.
   return credential === undefined
     ? new TableClient(endpoint, table, settings)
     : new TableClient(endpoint, table, theirs(credential) as TokenCredential, settings);

@@ -64,7 +64,7 @@ export function readableValue(stored: EncodedValue): { readonly value: unknown }
   }
 }
 
-/** Records, and the sum of 64 bits of each line's SHA-256: equal for equal records in any order. */
+/** The sum of 64 bits of each line's SHA-256: the same for the same records in any order. */
 export class Checksum {
   records = 0;
   #sum = 0n;

@@ -1,4 +1,4 @@
-// What the credentials may do: one request of each kind, before anything else is tried.
+// Tries what the credentials may do, by one request of each kind.
 import {
   CALL,
   freshPrefix,

@@ -21,12 +21,11 @@ import type { AskTool } from '../external-tools.ts';
 import type { Place, Transport } from './place.ts';
 import { recordingChannel, recordingClient } from './recording.ts';
 
-/** Where credentials and the environment come from. */
 type Around = Omit<Surroundings, 'createTable'>;
 
 const SERVICE = 'https://datastore.googleapis.com';
 
-/** Opens a place. No I/O. Throws a UsageError for what is no such address. */
+/** Opens a place. No I/O. Throws a UsageError for a wrong address. */
 export async function placeAt(option: string, address: string, around: Around): Promise<Place> {
   const url = urlIn(address);
   const isGoogles = url?.protocol === 'gcp:' && /^(\/[^/]*)?$/.test(url.pathname);

@@ -25,7 +25,7 @@ export interface Latency {
 
 export interface Measured {
   readonly latencies: Readonly<Record<string, Latency>>;
-  /** Commits of one entity, each after the answer to the one before. */
+  /** Commits of one entity, one after another. */
   readonly commitsPerSecond: number;
   readonly profile: SlowProfile;
 }
@@ -118,7 +118,7 @@ function versionIn(outcome: { readonly kind: string; readonly version?: EntityVe
 /** A round trip this many times the median belongs to the tail and not to the spread. */
 const TAIL_FACTOR = 3;
 
-/** The logarithms' standard deviation around each kind's median, and what lies far above it. */
+/** The standard deviation of the logarithms around each kind's median, and the tail above it. */
 function spreadOf(kinds: readonly (readonly number[])[]): Pick<SlowProfile, 'sigma' | 'tail'> {
   const factors = kinds.flatMap((taken) => taken.map((ms) => ms / at(taken, 0.5)));
   const [body, far] = [factors.filter((one) => one < TAIL_FACTOR), factors.filter((one) => one >= TAIL_FACTOR)];

@@ -73,7 +73,7 @@ export function questionText(question: Question, now: ReadonlyMap<Codec, Measure
 
 type Outcome = 'same' | 'changed' | 'refused';
 
-/** Whether a value comes back of the same type and equal, and a repeated object still as one. */
+/** `same`: the value has its type and content back, and a repeated object is still one. */
 export function outcomeOf(codec: Codec, value: unknown): Outcome {
   let bytes: Uint8Array;
   try {

@@ -31,7 +31,7 @@ export const RESOURCE_PROVIDERS = [
 
 /** As runtime_version in infra/azure/functions.tf. */
 const NODE = '24';
-/** az is a process of 80 MB for each question. */
+/** Each question starts az, a process of 80 MB. */
 const ASKED_AT_ONCE = 4;
 
 const CONVERSION = 'https://learn.microsoft.com/azure/storage/common/redundancy-migration';
@@ -158,7 +158,7 @@ async function uploadChanged(run: Run, endpoint: AzureEndpoint, settings: Settin
   }
 }
 
-/** The object id of whoever is logged in, and what the subscription lacks or has of the stage. */
+/** The caller's object id, and what the subscription has and lacks for the stage. */
 async function checkSubscription(
   run: Run,
   id: string,

@@ -47,7 +47,7 @@ export async function refreshReferences(run: Run, endpoint: AzureEndpoint, app: 
 async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: string): Promise<void> {
   const settings = ['functionapp', 'config', 'appsettings'];
   const place = placeOf(endpoint, app);
-  // Only names come out: a setting's value may be a secret.
+  // Asks for names alone, as the value of a setting may be a secret.
   const query = `[?${STRAY_SETTINGS.map((name) => `name=='${name}'`).join(' || ')}].name`;
   const present = await outputOf(run, 'az', [...settings, 'list', ...place, '--query', query, '--output', 'tsv']);
   const names = present.split(/\s+/).filter((name) => name !== '');

@@ -23,7 +23,7 @@ Set it back. ${[...advice].join('\n')}
 To give the data up: npx serverless deploy --delete-data`);
 }
 
-/** Lists and asks about functions or data that plans take away. Throws a DeployError on a no. */
+/** Asks before plans delete functions or data. Throws a DeployError if the answer is no. */
 export async function agreeToLosses(
   context: Context,
   plans: readonly { readonly stack: Stack; readonly planned: Planned }[],

@@ -1,4 +1,4 @@
-// `serverless info`: what is deployed, where, in which version, and the tables in it.
+// `serverless info`: prints addresses, commands that read the credentials, and tables.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/deploy-context.ts';

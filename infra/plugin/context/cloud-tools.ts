@@ -1,4 +1,4 @@
-// Runs terraform or tofu, gcloud, az, each with a deadline. Passes an interruption on once.
+// Runs terraform or tofu, gcloud and az with a deadline, and passes an interruption on once.
 import { spawn } from 'node:child_process';
 import { onPath } from '../../processes/on-path.ts';
 import { DeployError } from './settings.ts';
@@ -6,7 +6,7 @@ import { DeployError } from './settings.ts';
 export interface RunOptions {
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Goes to the tool's standard input: a secret stands in no argument. */
+  /** Written to the tool's standard input, as a secret must not be an argument. */
   readonly input?: string;
   /** Lets the user see what the tool prints, as it does. */
   readonly isShown?: boolean;

@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 import { outputOf, type Run } from './cloud-tools.ts';
 
 export interface Clock {
-  /** From any beginning; never goes back. */
+  /** Monotonic. */
   nowMs(): number;
   sleep(ms: number): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { appKeysOf, type AzureEndpoint, type CloudEndpoint, gateOf, type KeyRole
 import { askWith, type Context } from '../context/deploy-context.ts';
 import { outputOf, type Run } from '../context/cloud-tools.ts';
 
-/** A role's keys, each as `key-text.ts` reads it, the newest first. */
+/** The keys of a role, as texts that `key-text.ts` reads, newer ones first. */
 export interface RoleKeys {
   /** Of the secret's newest version. */
   readonly written: readonly string[];
@@ -48,7 +48,7 @@ async function keysOf({ run }: Context, endpoint: CloudEndpoint, role: KeyRole):
   return { written, former, isTaken: new Map(await Promise.all(told)) };
 }
 
-/** Whether a function knows this key. A 5xx, or no answer, says nothing. */
+/** Whether a function takes this key; undefined after a 5xx or no answer. */
 async function isTakenAt(url: string, gate: Record<string, string>, key: string): Promise<boolean | undefined> {
   try {
     const headers = { ...gate, Authorization: `Bearer ${key}` };

@@ -17,7 +17,7 @@ export async function prerequisites(
   { run, settings }: Context,
   sides: readonly CloudSide[],
 ): Promise<{ readonly tool: string; readonly clouds: readonly Checked[] }> {
-  // A list for each cloud keeps the report's order, however fast the tools answer.
+  // A list per cloud, so that the order of the report does not depend on which tool answers first.
   const lists: Missing[][] = [[], ...sides.map(() => [])];
   const [tool, ...clouds] = await Promise.all([
     checkTerraform(run, lists[0]!),
