@@ -74,7 +74,7 @@ export function urlOf({ cloud, urls }: CloudEndpoint, name: string): string {
 
 /** The texts of a role's app keys, as `key-text.ts` reads them, newer ones first. */
 export async function appKeysOf(endpoint: CloudEndpoint, role: KeyRole, ask: AskTool): Promise<string[]> {
-  const text = endpoint.cloud === 'gcp' ? await gcpSecret(endpoint, role, ask) : await azureSecret(endpoint, role, ask);
+  const text = await secretText(endpoint, role, ask);
   return text.split(',').map((one) => one.trim());
 }
 
@@ -114,17 +114,13 @@ async function identityToken(audience: string, ask: AskTool): Promise<string> {
 
 const IMPERSONATE = 'let the login impersonate a service account that has roles/run.invoker (infra/gcp/ci makes one)';
 
-async function gcpSecret({ project, keys }: GcpEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
-  const place = [`--secret=${keys[role] ?? missingRole('gcp', role)}`, `--project=${project}`];
-  return await ask('gcloud', ['secrets', 'versions', 'access', 'latest', ...place]);
-}
-
-async function azureSecret({ keys, subscription }: AzureEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
-  const { vault, secret } = keys[role] ?? missingRole('azure', role);
-  const place = ['--subscription', subscription, '--vault-name', vault, '--name', secret];
+async function secretText(endpoint: CloudEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
+  if (!(role in endpoint.keys)) throw new EndpointError(`no keys of the role ${role} on ${endpoint.cloud}`);
+  if (endpoint.cloud === 'gcp') {
+    const place = [`--secret=${endpoint.keys[role]!}`, `--project=${endpoint.project}`];
+    return await ask('gcloud', ['secrets', 'versions', 'access', 'latest', ...place]);
+  }
+  const { vault, secret } = endpoint.keys[role]!;
+  const place = ['--subscription', endpoint.subscription, '--vault-name', vault, '--name', secret];
   return await ask('az', ['keyvault', 'secret', 'show', ...place, '--query', 'value', '--output', 'tsv']);
-}
-
-function missingRole(cloud: string, role: KeyRole): never {
-  throw new EndpointError(`no keys of the role ${role} on ${cloud}`);
 }

@@ -1,5 +1,6 @@
 // Moves plain entities into a table and back, and compares the two. Neither way is a snapshot: what
 // is changed meanwhile arrives as it was at some moment.
+import * as z from 'zod';
 import { decode, encode, type EncodedValue, type Store, type Table } from '../../../shared/store/index.ts';
 import type { PlainPage, PlainPlace, PlainValue } from '../../plain/plain-place.ts';
 import { batchesOf, putAll } from './batches.ts';
@@ -11,13 +12,9 @@ const PAGES_AT_ONCE = 4;
 /** Keys that a comparison names. */
 const NAMED_MAX = 10;
 
-/** How far the moving has come, as JSON. */
-export interface AdoptState {
-  /** Behind the last page of which all entities, and all before, are put; undefined: none is. */
-  readonly cursor?: string | undefined;
-  /** Entities that became records. */
-  readonly records: number;
-}
+/** `cursor`: behind the last page of which all entities, and all before, are put. */
+export const ADOPT_STATE = z.strictObject({ cursor: z.string().optional(), records: z.int() });
+export type AdoptState = z.infer<typeof ADOPT_STATE>;
 
 export interface AdoptOptions {
   readonly place: PlainPlace;

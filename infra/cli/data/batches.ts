@@ -1,6 +1,6 @@
 // Reads and writes many records, in calls of at most 1,000 records and about a MiB.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EncodedValue, PutItem, StoreError, Table } from '../../../shared/store/index.ts';
+import type { EncodedValue, PutItem, Table } from '../../../shared/store/index.ts';
 import { warn } from '../print.ts';
 
 const BATCH_RECORDS = 1_000;
@@ -38,7 +38,7 @@ export async function putAll(
     const outcomes = await table.putMany(left, { signal });
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
     onWritten(outcomes.length - errors.length);
-    const fatal = errors.find((error) => !mayBeRepeated(error));
+    const fatal = errors.find(({ retryable, code }) => !retryable && code !== 'unknown');
     if (fatal !== undefined) throw fatal;
     const [failed] = errors;
     if (failed === undefined) return;
@@ -49,10 +49,6 @@ export async function putAll(
     left = left.filter((_, index) => outcomes[index]?.status === 'failed');
     await sleep(PAUSE_FIRST_MS * 2 ** (tries - 1), undefined, { signal });
   }
-}
-
-function mayBeRepeated({ code, retryable }: StoreError): boolean {
-  return retryable || code === 'unknown';
 }
 
 /** Works on all items at once. The first failure ends the others, then is thrown. */

@@ -1,11 +1,10 @@
 // The commands that move tables: export, import, copy.
-import * as z from 'zod';
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { keyPart, keyTemplate } from '../../plain/key-template.ts';
 import { choice, refusing, UsageError, wholeNumber } from '../command-options.ts';
 import { say } from '../print.ts';
-import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
+import { checksumOf, COPY_STATE, copyTable, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { importTable } from './import.ts';
 import type { KeyOf } from './record-line.ts';
@@ -97,7 +96,7 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     const ranges = rangesOf(values);
     await using to = opened('--to', values.to);
     const of = [values.from ?? '', table, values.to ?? '', target];
-    const copied = await resumed({ file, of, shape: RANGES_STATE, done: 'were copied', typed }, (state, onState) =>
+    const copied = await resumed({ file, of, shape: COPY_STATE, done: 'were copied', typed }, (state, onState) =>
       copyTable({ from, to, table, target, ranges, state, onState, signal }),
     );
     const sumIn = async (store: Store, name: string, onRecord: () => void) =>
@@ -119,11 +118,6 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     );
     if (!isSame) process.exitCode = EXIT.failed;
   },
-});
-
-export const RANGES_STATE: z.ZodType<CopyState> = z.strictObject({
-  ranges: z.array(z.string().nullable()),
-  records: z.int(),
 });
 
 export function rangesOf({ ranges }: { readonly ranges: string }): number {

@@ -1,14 +1,13 @@
 // Copies a table into another store, in ranges side by side, each of which can go on where it
 // stopped. It is no snapshot: a record that is changed meanwhile arrives as it was at some moment.
+import * as z from 'zod';
 import type { EncodedValue, Entry, Store, Table, TableOptions } from '../../../shared/store/index.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
-/** How far ranges of a table have come, as JSON: a cursor for each, null for one that is done. */
-export interface CopyState {
-  readonly ranges: readonly (string | null)[];
-  readonly records: number;
-}
+/** How far ranges of a table have come: a cursor for each, null for one that is done. */
+export const COPY_STATE = z.strictObject({ ranges: z.array(z.string().nullable()), records: z.int() });
+export type CopyState = z.infer<typeof COPY_STATE>;
 
 export interface RangesOptions {
   /** Ranges that are read side by side, unless `state` has them. */

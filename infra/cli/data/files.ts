@@ -63,26 +63,19 @@ export async function openRange(file: string, bytes: number, isNew: boolean): Pr
   throw new Error(`${file} is not as the export left it: name another folder by --out`);
 }
 
-/** A file of JSON that is replaced in one step: an interruption leaves what it held before. */
-export class StateFile {
-  readonly #file: string;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  /** Saves one state after another. */
-  save(state: unknown): Promise<void> {
+/** Saves states one after another. An interruption leaves what the file held before. */
+export function stateFile(file: string): (state: unknown) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (state) => {
     const text = `${JSON.stringify(state, null, 2)}\n`;
-    this.#last = this.#last.then(async () => {
+    last = last.then(async () => {
       // Removed first, as a write would follow a link of that name.
-      await rm(`${this.#file}.new`, { force: true });
-      await writeFile(`${this.#file}.new`, text, { flag: 'wx' });
-      await rename(`${this.#file}.new`, this.#file);
+      await rm(`${file}.new`, { force: true });
+      await writeFile(`${file}.new`, text, { flag: 'wx' });
+      await rename(`${file}.new`, file);
     });
-    return this.#last;
-  }
+    return last;
+  };
 }
 
 export interface Line {

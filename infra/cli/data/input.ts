@@ -38,7 +38,7 @@ export async function* bytesOf({ source, name, onRead, signal }: Input): AsyncGe
   try {
     yield* all.pipe(unpacked);
   } catch (cause) {
-    if (!isOfZlib(cause)) throw cause;
+    if (!(cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))) throw cause;
     throw new UsageError(`${name} is damaged gzip: ${cause.message}`, { cause });
   } finally {
     all.destroy();
@@ -56,8 +56,4 @@ async function* heard(chunks: AsyncIterable<Buffer>, onRead: Input['onRead']): A
 async function* headThen(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   if (head.length > 0) yield head;
   yield* { [Symbol.asyncIterator]: () => rest };
-}
-
-function isOfZlib(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 }

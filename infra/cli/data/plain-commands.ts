@@ -1,14 +1,13 @@
 // The commands that lead in and out: adopt, release, compare-with.
-import * as z from 'zod';
 import type { EncodedValue, Table } from '../../../shared/store/index.ts';
 import { PlainError, type PlainOptions, type PlainPlace } from '../../plain/plain-place.ts';
 import { EXIT } from '../exit.ts';
 import { choice, UsageError } from '../command-options.ts';
 import { say } from '../print.ts';
 import { askTool } from '../external-tools.ts';
-import { adopt, compareWith, release } from './adopt.ts';
-import { RANGES, RANGES_STATE, rangesOf } from './commands.ts';
-import { encodedTable } from './copy.ts';
+import { adopt, ADOPT_STATE, compareWith, release } from './adopt.ts';
+import { RANGES, rangesOf } from './commands.ts';
+import { COPY_STATE, encodedTable } from './copy.ts';
 import { FROM, storeCommand, TO } from './open-store.ts';
 import { PLAIN_HELP, plainAt } from './plain-address.ts';
 import { counted, resumed } from './resumed.ts';
@@ -39,8 +38,6 @@ async function withPlain<T>(
     throw error;
   }
 }
-
-const ADOPT_STATE = z.strictObject({ cursor: z.string().optional(), records: z.int() });
 
 const adoptAll = storeCommand({
   name: 'stowage adopt',
@@ -93,7 +90,7 @@ ${PLAIN_HELP}`,
     await withPlain(plain, { key, creates: values['create-table'] }, async (place) => {
       const of = [values.from ?? '', name, plain ?? ''];
       const table = await encodedTable(store, name, { create: false });
-      const records = await resumed({ file, of, shape: RANGES_STATE, done: 'were written', typed }, (state, onState) =>
+      const records = await resumed({ file, of, shape: COPY_STATE, done: 'were written', typed }, (state, onState) =>
         release(table, place, { ranges: rangesOf(values), state, onState, signal }),
       );
       await compared(place, table, records, signal);

@@ -7,7 +7,7 @@ import { UsageError } from '../command-options.ts';
 import { erase, say, warn } from '../print.ts';
 import { progress } from '../progress.ts';
 import { readText } from '../terminal-text.ts';
-import { StateFile } from './files.ts';
+import { stateFile } from './files.ts';
 
 export interface Resumed<State> {
   /** Holds how far the work has come; removed once all is done. */
@@ -27,11 +27,11 @@ export async function resumed<State extends { readonly records: number }>(
   work: (state: State | undefined, onState: (now: State) => Promise<void>) => Promise<number>,
 ): Promise<number> {
   const state = await savedIn(file, shape, of);
-  const saved = new StateFile(file);
+  const save = stateFile(file);
   const working = counted(
     (onProgress) =>
       work(state, async (now) => {
-        await saved.save({ of, state: now });
+        await save({ of, state: now });
         onProgress(now.records);
       }),
     (sure) => `${sure} records ${done}. This goes on: ${typed}`,

@@ -68,12 +68,9 @@ export async function presentOf({ side, account, terraform }: Stack): Promise<Pr
 
 /** Terraform's variables for the stage as it is to be. */
 export function variablesOf({ side, account }: Stack, settings: Settings, present: Present): Record<string, unknown> {
-  const deployers = deployersOf(settings[side.cloud].deployers, present.deployers, account.principal);
-  return side.variables(settings, account, deployers);
-}
-
-/** The deployers that are named, or else everybody who has deployed, with the present one. */
-function deployersOf(named: readonly string[], present: readonly string[], own: string | undefined): readonly string[] {
-  if (named.length > 0) return named;
-  return [...new Set(own === undefined ? present : [...present, own])].sort();
+  const named = settings[side.cloud].deployers;
+  const own = account.principal === undefined ? [] : [account.principal];
+  // While none is named, all who have deployed and the present one.
+  const all = [...new Set([...present.deployers, ...own])].sort();
+  return side.variables(settings, account, named.length > 0 ? named : all);
 }
