@@ -111,7 +111,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   await makeFolder('--out', values.out);
   const signal = interrupted(warn);
   // Loaded here, because other commands need not wait for it.
-  const { compareDeployed } = await import('./compare.ts');
+  const { compareDeployed } = await import('./compare-deployed.ts');
   const { sourceFacts } = await import('./this-machine.ts');
   try {
     return await compareDeployed({

@@ -1,7 +1,7 @@
 // The Serverless Framework's plugin: the provider `stowage`, for both clouds, and its commands.
 import path from 'node:path';
 import { PLANS } from '../../shared/lab/plan/plan.ts';
-import { compareDeployed, linkToDeployed } from '../cli/compare.ts';
+import { compareDeployed, linkToDeployed } from '../cli/compare-deployed.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
 import { interrupted } from '../cli/interrupt.ts';
@@ -10,7 +10,7 @@ import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
 import { findEndpoints, info } from './commands/info.ts';
-import { changeKeys } from './commands/app-keys.ts';
+import { changeKeys } from './commands/change-keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/deploy-context.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type Settings,
   settingsOf,
   unknownParamText,
-} from './context/settings.ts';
+} from './context/deploy-settings.ts';
 import { Interrupted, isInterruption, run } from './context/cloud-tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import { keyOwner } from './stack/key-change.ts';

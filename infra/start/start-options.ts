@@ -6,7 +6,7 @@ import { choice, command, type CommandLine, UsageError, wholeNumber } from '../c
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../cli/plan-options.ts';
 import { NETWORK } from '../emulators/emulated-network.ts';
 import { DATASTORE, datastoreOf, networkBefore } from '../emulators/which-datastore.ts';
-import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './clouds.ts';
+import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './local-clouds.ts';
 
 export interface StartOptions
   extends

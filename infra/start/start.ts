@@ -10,7 +10,7 @@ import { makeFolder } from '../cli/report-folder.ts';
 import { sourceFacts } from '../cli/this-machine.ts';
 import { runCommand } from '../cli/command-options.ts';
 import { profileOf } from '../emulators/emulated-network.ts';
-import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
+import { type Clouds, type RunningCloud, startClouds } from './local-clouds.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './start-options.ts';
 import { proveRecord } from './proof.ts';

@@ -1,5 +1,5 @@
 // Watches a cloud that runs unattended: prints errors of its functions, and tells when one ends.
-import { type RunningCloud, tail } from './clouds.ts';
+import { type RunningCloud, tail } from './local-clouds.ts';
 
 /** As severityOf writes it. JSON would escape these quotes in the text of a caller. */
 const ERROR = '"severity":"ERROR"';

@@ -14,7 +14,7 @@ import {
 import { say, sayLines, warn } from '../print.ts';
 import { askTool } from '../external-tools.ts';
 import { examine } from './examine.ts';
-import { placeAt } from './clouds.ts';
+import { placeAt } from './cloud-places.ts';
 import type { Recording } from './recording.ts';
 import { examinationText } from './text.ts';
 

@@ -7,7 +7,7 @@ import { type DriverCounters, measured } from '../../../shared/drivers/measured.
 import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import { type Refusal, refusedTo } from './access.ts';
 import { type Latency, measure } from './measure.ts';
-import type { Place, Transport, TransportName } from './place.ts';
+import type { Place, Transport, TransportName } from './examined-place.ts';
 import { type Recording, recordOf } from './recording.ts';
 
 /** What was seen over one transport. */

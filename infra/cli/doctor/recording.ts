@@ -7,7 +7,7 @@ import { brokenAmong } from '../../../shared/drivers/conformance/run.ts';
 import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/send-http.ts';
 import type { Wire } from '../../../shared/drivers/datastore/own-client.ts';
 import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
-import type { Exchange, Place } from './place.ts';
+import type { Exchange, Place } from './examined-place.ts';
 
 export interface Recording {
   readonly stowageRecording: 1;

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { type AzureEndpoint, placeOf } from '../../cli/endpoints.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { firstOnPath, lastLines, outputOf, type Run } from '../context/cloud-tools.ts';
 import { idOf, refreshReferences, settleApps } from './function-apps.ts';
 import { type Account, asked, type CloudSide, commonVariables, isServing, type Missing } from './cloud.ts';

@@ -2,7 +2,7 @@
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { scheduleOf, type Settings, transportOf } from '../context/settings.ts';
+import { scheduleOf, type Settings, transportOf } from '../context/deploy-settings.ts';
 import type { Run } from '../context/cloud-tools.ts';
 
 /** The account that deploys, found out before anything is changed. */

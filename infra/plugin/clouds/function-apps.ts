@@ -1,7 +1,7 @@
 // Mends Azure's function apps after every apply: stray settings, and references to secrets.
 import * as z from 'zod';
 import { type AzureEndpoint, placeOf } from '../../cli/endpoints.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { outputOf, type Run } from '../context/cloud-tools.ts';
 
 // With these settings, which azurerm writes, the host of an app with an identity does not start:

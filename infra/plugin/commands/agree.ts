@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Loss } from '../clouds/cloud.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import type { Stack } from '../stack/stack.ts';
 import type { Planned } from '../stack/terraform.ts';
 

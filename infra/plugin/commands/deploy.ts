@@ -2,7 +2,7 @@
 // functions; applies, uploads, tries out. After an interruption the same command goes on.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { patiently } from '../stack/patience.ts';
 import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';

@@ -1,7 +1,7 @@
 // Runs terraform or tofu, gcloud and az with a deadline, and passes an interruption on once.
 import { spawn } from 'node:child_process';
 import { onPath } from '../../processes/on-path.ts';
-import { DeployError } from './settings.ts';
+import { DeployError } from './deploy-settings.ts';
 
 export interface RunOptions {
   /** Added to this process's environment. */

@@ -1,7 +1,7 @@
 // The context of the plugin's commands: settings, tools, clock, log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskTool } from '../../cli/external-tools.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './deploy-settings.ts';
 import { outputOf, type Run } from './cloud-tools.ts';
 
 export interface Clock {

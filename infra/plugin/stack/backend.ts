@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cloud } from '../../package/bundle.ts';
-import type { Settings } from '../context/settings.ts';
+import type { Settings } from '../context/deploy-settings.ts';
 
 /** Ignored by git: it follows from serverless.yml. */
 const FILE = 'backend.tf.json';

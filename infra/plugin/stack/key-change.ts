@@ -2,7 +2,7 @@
 // name, and those of callers have one. Newer keys come first.
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { KeyRole } from '../../cli/endpoints.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { ROLES } from './app-keys.ts';
 
 /** A caller, as its key's text begins: a name, and its limits in brackets. */

@@ -1,6 +1,6 @@
 // Retries for minutes, as long as new functions, roles and keys take to reach all of a cloud.
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { Stopped } from '../context/cloud-tools.ts';
 
 export interface Retries {

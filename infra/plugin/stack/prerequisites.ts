@@ -1,7 +1,7 @@
 // Checks all that a command needs before any change; reports everything missing, with fixes.
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { firstOnPath, type Run } from '../context/cloud-tools.ts';
 
 export interface Checked {

@@ -5,7 +5,7 @@ import { azure } from '../clouds/azure-cloud.ts';
 import { gcp } from '../clouds/gcp-cloud.ts';
 import type { StateResource } from '../clouds/cloud.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { type Checked, prerequisites } from './prerequisites.ts';
 import { Terraform } from './terraform.ts';
 

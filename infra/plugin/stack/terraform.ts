@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Cloud, ROOT } from '../../package/bundle.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { type Ended, lastLines, type Run } from '../context/cloud-tools.ts';
 import type { Loss, StateResource } from '../clouds/cloud.ts';
 import { hintFor } from './hints.ts';

@@ -18,7 +18,7 @@ import { azureAccountAt, checkParameters, gcloudAuth, type Surroundings, urlIn }
 import { gcloudClient, loaded, tableClientAt } from '../data/plain-address.ts';
 import { UsageError } from '../command-options.ts';
 import type { AskTool } from '../external-tools.ts';
-import type { Place, Transport } from './place.ts';
+import type { Place, Transport } from './examined-place.ts';
 import { recordingChannel, recordingClient } from './recording.ts';
 
 type Around = Omit<Surroundings, 'createTable'>;

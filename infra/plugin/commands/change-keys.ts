@@ -4,7 +4,7 @@
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { isServed, newKey, presentKeys, type PresentKeys, type RoleKeys, writeKeys } from '../stack/app-keys.ts';
 import { countOf, isOf, type KeyOwner, type KeyStep, nextKeys } from '../stack/key-change.ts';
 import { patiently } from '../stack/patience.ts';
