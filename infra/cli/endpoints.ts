@@ -43,7 +43,7 @@ export const endpointsSchema = z.object({
 export class EndpointError extends Error {}
 
 export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
-export type GcpEndpoint = z.infer<typeof gcpEndpoint>;
+
 export type AzureEndpoint = z.infer<typeof azureEndpoint>;
 
 export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
