@@ -1,5 +1,5 @@
-// Reads the command line of every command: each option is declared once, with its help. A wrong one
-// is refused before anything starts.
+// Reads every command line: options are declared once, with their help, and a wrong command line is
+// refused before anything starts.
 import { parseArgs } from 'node:util';
 import { sayLines, warn, warnOf } from './print.ts';
 
@@ -14,15 +14,10 @@ export interface Option {
 export interface Command<Options extends Readonly<Record<string, Option>>> {
   /** The command as one types it, like `npm run bench --`. */
   readonly name: string;
-  /**
-   * Names of the arguments that are no options, like `file`; the last may be left out, like
-   * `[plan]`.
-   */
+  /** Names of the arguments that are no options; the last may be optional, like `[plan]`. */
   readonly operands?: readonly string[];
-  /** The purpose, in lines. */
   readonly about: string;
   readonly options: Options;
-  /** Whole command lines. */
   readonly examples: readonly string[];
 }
 
@@ -38,7 +33,6 @@ export interface CommandLine<Options> {
   readonly values: Values<Options>;
   /** As many as the command has operands; the last may be missing, as its name says. */
   readonly operands: readonly string[];
-  /** The whole command, as one types it in a shell. */
   readonly typed: string;
 }
 
@@ -56,7 +50,7 @@ export async function refusing<Value>(option: string, read: () => Value | Promis
   }
 }
 
-/** Exit code of a command that was called wrongly; 1 is for what fails on the way. */
+/** Exit code for a wrong command line; 1 is for a command that failed. */
 const EXIT_USAGE = 2;
 
 /** A command, and what runs it with the arguments behind its name. */
@@ -76,7 +70,7 @@ export function command<const Options extends Readonly<Record<string, Option>>>(
 const REPLACED = '\u{fffd}';
 const NOT_UTF8 = 'holds U+FFFD, which stands for bytes that are not UTF-8: type it in a UTF-8 terminal';
 
-/** The last counts of an option given twice. Throws a UsageError. */
+/** Of an option that is given twice, the last counts. Throws a UsageError. */
 export function commandLineOf<Options extends Readonly<Record<string, Option>>>(
   { name, operands = [], options }: Command<Options>,
   args: readonly string[],
@@ -107,7 +101,7 @@ export function quoted(arg: string): string {
   return /^[\w./,:=@+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Follows the message about an option that is unknown. */
+/** What to do about an unknown option. */
 function adviceFor(said: string, name: string, operands: readonly string[], options: object): string {
   const other = { from: 'to', to: 'from' }[/'--(from|to)'/.exec(said)?.[1] ?? ''];
   if (other !== undefined && other in options) return `: it takes --${other}`;
@@ -130,10 +124,7 @@ export function helpOf({ name, operands = [], about, options, examples }: Comman
   return [usage, '', about, '', ...lines, '', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n');
 }
 
-/**
- * Runs a command and sets the exit code: that of `work`, default 0; 2 for a wrong command line.
- * `--help` prints the help alone. Other errors are thrown.
- */
+/** Runs a command, or prints its help. A wrong command line is printed and gives exit code 2. */
 export async function runCommand<Options extends Readonly<Record<string, Option>>>(
   declared: Command<Options>,
   args: readonly string[],

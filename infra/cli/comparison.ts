@@ -1,5 +1,4 @@
-// A comparison from the command line: runs the plan, shows its progress, writes the report, and
-// sets the exit code.
+// A comparison from the command line: runs the plan, shows its progress and writes the report.
 import path from 'node:path';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runPlan } from '../../shared/lab/plan/coordinator.ts';
@@ -28,7 +27,7 @@ export interface ComparisonOptions {
   /** Why a provider with an endpoint runs, and why another does not. */
   readonly why: { readonly ran: string; readonly leftOut: string };
   readonly outDir: string;
-  /** Ends the plan; the report is written of what there is. Its reason is shown. */
+  /** Ends the plan, with a report of what was measured by then. Its reason is shown. */
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
   /** The services end with the run, and their data with them. Default: they stay. */
@@ -37,7 +36,7 @@ export interface ComparisonOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Resolves to the exit code. Rejects only where the report cannot be written. */
+/** Gives the exit code. Rejects only if the report cannot be written. */
 export async function runComparison(options: ComparisonOptions): Promise<number> {
   const { plan, endpoints, circumstances, why, signal } = options;
   const providers = PROVIDERS.map((provider) => {
@@ -82,10 +81,6 @@ function firstCurves({ repetitions }: Plan, log: (line: string) => void): (event
   };
 }
 
-/**
- * Writes the report of what was measured, and resolves to the exit code. Rejects where the report
- * cannot be written.
- */
 async function finish(measured: Report, options: ComparisonOptions): Promise<number> {
   const { baseline, outDir, log } = options;
   const changed = baseline.report === undefined ? undefined : against(measured, baseline.report);

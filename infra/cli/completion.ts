@@ -12,7 +12,7 @@ export const COMPLETION = command({
   examples: ['source <(stowage completion bash)', 'source <(stowage completion zsh)'],
 });
 
-/** Alternatives, as in `hash|key`; other values are names that only their user knows, or files. */
+/** Alternatives, as in `hash|key`. Other values are files, or names that cannot be known here. */
 const ALTERNATIVES = /^[a-z0-9-]+(\|[a-z0-9-]+)+$/;
 
 /** A shell takes the first case that fits. In all others it completes the names of files. */

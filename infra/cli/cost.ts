@@ -1,9 +1,12 @@
 // `stowage cost`: what a table would be billed for a month on both clouds, in three layouts, by a
 // dated price list. It asks no cloud.
-import { type Estimate, assumptionsOf, estimateOf, type Workload } from '../../shared/lab/cost/estimate.ts';
+import { assumptionsOf, type Bill, type Estimate, estimateOf, type Workload } from '../../shared/lab/cost/estimate.ts';
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
-import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
-import { assumptionsText, estimateText } from './cost-text.ts';
+import { type Meter, regionOf, regionText } from '../../shared/lab/cost/prices.ts';
+import { PROVIDERS, USERS_LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
+import { cents } from '../../shared/lab/kit/figure-format.ts';
+import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
+import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import { choice, command, type CommandLine, count, positiveNumber, UsageError } from './command-options.ts';
 
 const LIST = PRICES_2026_11;
@@ -16,14 +19,14 @@ const RECORD_BYTES_MAX = 512 * 1_024;
 const BATCH_MAX = 1_000;
 /** Cloud Run starts no more of a function without asking. */
 const INSTANCES_MAX = 1_000;
-/** Above all that is stored or asked anywhere, and far below what a number holds exactly. */
+/** More than anybody stores, and far below what a number holds exactly. */
 const COUNT_MAX = 1e12;
-/** Far above the way around the earth. */
+/** Far more than a round trip around the earth takes. */
 const ROUND_TRIP_MS_MAX = 10_000;
 
 export const COST = command({
   name: 'stowage cost',
-  about: `Estimates a month's bill of a table on both clouds: operations, storage, compute and egress, for an entity a
+  about: `Estimates a month's bill of a table on both clouds: operations, storage, compute and egress, for an entity per
 record, for the SDK's batches and for this store's containers. Nothing runs and nothing is asked: dollars are list
 prices of ${LIST.date}, line by line, with free tiers apart and with all that is taken for granted.
 Counts are digits, or like 2.5e6.`,
@@ -48,7 +51,6 @@ Counts are digits, or like 2.5e6.`,
   ],
 });
 
-/** The question on the command line. */
 export interface CostQuestion {
   readonly workload: Workload;
   /** Undefined: each cloud's first. */
@@ -79,13 +81,12 @@ function given(option: string, value: string | undefined): string {
   return value;
 }
 
-/** The printed text, without a line's end. */
 export function costText(question: CostQuestion): string {
-  const assumptions = assumptionsText(assumptionsOf(LIST, question.workload));
-  return [...estimatesOf(question).map((one) => estimateText(one, LIST)), assumptions].join('\n\n');
+  const assumptions = assumptionsOf(LIST, question.workload).flatMap((one) => wrapped(`- ${one}`));
+  const texts = [...estimatesOf(question).map(estimateText), ['What this rests on:', ...assumptions].join('\n')];
+  return texts.join('\n\n');
 }
 
-/** The object that `--json` prints. */
 export function costJson(question: CostQuestion): object {
   const { workload } = question;
   const estimates = estimatesOf(question).map((one) => {
@@ -101,4 +102,39 @@ function estimatesOf({ workload, region: named }: CostQuestion): Estimate[] {
     const { region } = regions.find((one) => one.region === named) ?? regions[0];
     return estimateOf(LIST, provider, region, workload);
   });
+}
+
+const METER_NAMES: Readonly<Record<Meter, string>> = {
+  reads: 'operations: reads',
+  writes: 'operations: writes',
+  deletes: 'operations: deletes',
+  storageGib: 'storage',
+  requests: 'compute: calls',
+  vcpuSeconds: 'compute: processors',
+  gibSeconds: 'compute: memory',
+  egressGib: 'egress',
+};
+
+function estimateText({ provider, region, bills }: Estimate): string {
+  const row = (name: string, dollarsOf: (bill: Bill) => number): string[] => [
+    name,
+    ...USERS_LAYOUTS.map((layout) => cents(dollarsOf(bills[layout]))),
+  ];
+  const prices = regionOf(LIST, provider, region);
+  const sources = Object.values(prices.prices).map(
+    ({ source, read, isVerified }) => `  ${source} (${isVerified ? `read ${read}` : 'not verified on that page'})`,
+  );
+  const rows = [
+    ...bills.record.lines.map(({ meter }, at) => row(METER_NAMES[meter], ({ lines }) => lines[at]!.dollars)),
+    row('total', ({ dollars }) => dollars),
+    row('free tiers take off', ({ freeDollars }) => freeDollars),
+    row('to pay', ({ dollars, freeDollars }) => dollars - freeDollars),
+  ];
+  return [
+    `${PROVIDER_NAMES[provider]}, ${regionText(prices)}`,
+    textTable(['dollars a month', ...USERS_LAYOUTS], rows, 1),
+    '',
+    'Where the prices stand:',
+    ...new Set(sources),
+  ].join('\n');
 }

@@ -5,7 +5,7 @@ import { keyText } from '../../functions/http/key-text.ts';
 import type { AskTool } from './external-tools.ts';
 
 const names = z.record(z.string(), z.string());
-/** Tokens and keys go there: in clear text to this machine alone. */
+/** Tokens and keys are sent there, so http: is allowed to this machine alone. */
 const url = z
   .url({ protocol: /^https?$/ })
   .refine((text) => /^https:|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/i.test(text), {
@@ -42,16 +42,13 @@ export const endpointsSchema = z.object({
 /** A function or a key is missing; the message names it, and the command that brings it. */
 export class EndpointError extends Error {}
 
-/** One cloud's functions. */
 export type CloudEndpoint = z.infer<typeof endpointsSchema>['endpoints'][number];
-export type GcpEndpoint = z.infer<typeof gcpEndpoint>;
+
 export type AzureEndpoint = z.infer<typeof azureEndpoint>;
 
 export type KeyRole = 'read' | 'write' | 'admin' | 'compare';
 
-/**
- * Headers for a request to this function: the platform's token or key, and an app key of this role.
- */
+/** Headers for this function: the platform's token or key, and an app key of this role. */
 export async function headersFor(
   endpoint: CloudEndpoint,
   name: string,
@@ -59,7 +56,7 @@ export async function headersFor(
   ask: AskTool,
 ): Promise<Record<string, string>> {
   const [gate, texts] = await Promise.all([gateOf(endpoint, name, ask), appKeysOf(endpoint, role, ask)]);
-  // The newest stands first; older ones are about to be retired. A key with a name is a caller's.
+  // The newest comes first; older ones are about to be retired. A key with a name is of a caller.
   const own = texts.map(keyText).find((read) => read !== undefined && read.name === undefined);
   if (own === undefined)
     throw new EndpointError(`${endpoint.cloud}: all keys of the role ${role} are of callers: ${ADD}`);
@@ -77,7 +74,7 @@ export function urlOf({ cloud, urls }: CloudEndpoint, name: string): string {
 
 /** The texts of a role's app keys, as `key-text.ts` reads them, newer ones first. */
 export async function appKeysOf(endpoint: CloudEndpoint, role: KeyRole, ask: AskTool): Promise<string[]> {
-  const text = endpoint.cloud === 'gcp' ? await gcpSecret(endpoint, role, ask) : await azureSecret(endpoint, role, ask);
+  const text = await secretText(endpoint, role, ask);
   return text.split(',').map((one) => one.trim());
 }
 
@@ -89,7 +86,7 @@ export function placeOf({ subscription, resourceGroup }: AzureEndpoint, app: str
 /** The platform's token or key alone. */
 export async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool): Promise<Record<string, string>> {
   if (endpoint.cloud === 'gcp') {
-    // A header of its own: Authorization holds the app key.
+    // Another header than Authorization, which has the app key.
     return { 'X-Serverless-Authorization': `Bearer ${await identityToken(urlOf(endpoint, name), ask)}` };
   }
   const app = endpoint.apps[name];
@@ -99,10 +96,8 @@ export async function gateOf(endpoint: CloudEndpoint, name: string, ask: AskTool
   return { 'x-functions-key': await ask('az', ['functionapp', 'keys', 'list', ...place, ...query]) };
 }
 
-/**
- * An ID token for the gate. A person's names no audience. A service account's must: with a
- * federated login gcloud makes it by impersonation alone.
- */
+// The token of a person names no audience, but that of a service account has to. With a federated
+// login gcloud can make it only by impersonation.
 async function identityToken(audience: string, ask: AskTool): Promise<string> {
   const account = await ask('gcloud', ['config', 'get-value', 'account']);
   const print = ['auth', 'print-identity-token'];
@@ -119,17 +114,13 @@ async function identityToken(audience: string, ask: AskTool): Promise<string> {
 
 const IMPERSONATE = 'let the login impersonate a service account that has roles/run.invoker (infra/gcp/ci makes one)';
 
-async function gcpSecret({ project, keys }: GcpEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
-  const place = [`--secret=${keys[role] ?? missingRole('gcp', role)}`, `--project=${project}`];
-  return await ask('gcloud', ['secrets', 'versions', 'access', 'latest', ...place]);
-}
-
-async function azureSecret({ keys, subscription }: AzureEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
-  const { vault, secret } = keys[role] ?? missingRole('azure', role);
-  const place = ['--subscription', subscription, '--vault-name', vault, '--name', secret];
+async function secretText(endpoint: CloudEndpoint, role: KeyRole, ask: AskTool): Promise<string> {
+  if (!(role in endpoint.keys)) throw new EndpointError(`no keys of the role ${role} on ${endpoint.cloud}`);
+  if (endpoint.cloud === 'gcp') {
+    const place = [`--secret=${endpoint.keys[role]!}`, `--project=${endpoint.project}`];
+    return await ask('gcloud', ['secrets', 'versions', 'access', 'latest', ...place]);
+  }
+  const { vault, secret } = endpoint.keys[role]!;
+  const place = ['--subscription', endpoint.subscription, '--vault-name', vault, '--name', secret];
   return await ask('az', ['keyvault', 'secret', 'show', ...place, '--query', 'value', '--output', 'tsv']);
-}
-
-function missingRole(cloud: string, role: KeyRole): never {
-  throw new EndpointError(`no keys of the role ${role} on ${cloud}`);
 }

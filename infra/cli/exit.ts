@@ -1,5 +1,3 @@
-// The exit codes of a comparison.
-
 /** Exit codes of a comparison, beside 2 for a wrong command line. */
 export const EXIT = {
   ok: 0,

@@ -10,7 +10,7 @@ import { say, sayLines } from './print.ts';
 export const explainCommand = storeCommand({
   name: 'stowage explain',
   operands: ['TABLE'],
-  about: `Says what operations would take: requests, billed operations, bytes, dollars a million. Reads the root, the branches and
+  about: `Says what operations would take: requests, billed operations, bytes, dollars per million. Reads the root, the branches and
 one leaf; writes nothing.`,
   options: {
     from: FROM,
@@ -73,7 +73,7 @@ function dollarsOf({ reads, writes, deletes }: Explained, prices: OperationPrice
 
 function text(leaves: number, rows: readonly (Explained & { readonly dollarsAMillion: number })[]): string {
   const table = textTable(
-    ['operation', 'reads', 'writes', 'deletes', 'bytes', '$ a million'],
+    ['operation', 'reads', 'writes', 'deletes', 'bytes', '$ per million'],
     rows.map(({ operation, reads, writes, deletes, bytes, dollarsAMillion }) => [
       operation,
       ...[reads, writes, deletes, bytes].map(String),

@@ -1,4 +1,4 @@
-// Keys and tokens for the functions `compare` of a comparison that may outlast them.
+// Keys and tokens of the functions `compare`, for a comparison that may take longer than they last.
 import { type CloudEndpoint, EndpointError, headersFor, urlOf } from './endpoints.ts';
 import type { AskTool } from './external-tools.ts';
 
@@ -7,10 +7,7 @@ const FRESH_MS = 30 * 60_000;
 
 type RequestHeaders = Awaited<ReturnType<typeof headersFor>>;
 
-/**
- * Keys and tokens of the functions, asked for again when they have aged. `nowMs`: a monotonic
- * clock.
- */
+/** Asks for keys and tokens again when they have aged. `nowMs`: a monotonic clock. */
 export function freshHeaders(clouds: readonly CloudEndpoint[], ask: AskTool, nowMs = () => performance.now()) {
   const known = new Map<string, { readonly askedMs: number; readonly headers: Promise<RequestHeaders> }>();
 

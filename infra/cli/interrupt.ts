@@ -1,17 +1,12 @@
 // Ctrl-C of a command that has something to write, or to close, before it ends.
+import { UsageError } from './command-options.ts';
 import { EXIT } from './exit.ts';
 import { warn, warnOf } from './print.ts';
 
-/**
- * A terminal's Ctrl-C reaches a command twice, through npm too: what comes within this time is the
- * same.
- */
+/** A Ctrl-C reaches a command twice, also through npm: within this time it is the same one. */
 export const SAME_INTERRUPT_MS = 1_000;
 
-/**
- * Tells of the first of these signals. A second one ends the process at once, unless it is the same
- * Ctrl-C once more.
- */
+/** Calls `first` at the first of these signals. A second one ends the process at once. */
 export function onSignals(names: readonly NodeJS.Signals[], first: (name: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
   const hear = (name: NodeJS.Signals): void => {
@@ -35,10 +30,7 @@ export function interrupted(warn: (line: string) => void): AbortSignal {
   return controller.signal;
 }
 
-/**
- * A signal aborts `work`; once it has rejected, the exit code is 130. A second signal ends the
- * process at once. Other errors are thrown.
- */
+/** A first signal aborts `work`, and gives 130 once that has rejected. Other errors are thrown. */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<number | void>): Promise<number | void> {
   const controller = new AbortController();
   onSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], (name) => controller.abort(new Error(`ended by ${name}`)));
@@ -49,5 +41,16 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<nu
     warn('');
     warnOf(controller.signal.reason);
     return EXIT.interrupted;
+  }
+}
+
+/** As `untilInterrupted`, but prints an error and gives 1. A UsageError is thrown. */
+export async function exitCodeOf(work: (signal: AbortSignal) => Promise<number | void>): Promise<number | void> {
+  try {
+    return await untilInterrupted(work);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    warnOf(error);
+    return EXIT.failed;
   }
 }

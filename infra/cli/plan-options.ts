@@ -1,5 +1,5 @@
-// The options of a comparison: which plan, what to change in it, what to compare it with. The same
-// for `npm start` and `stowage compare`.
+// The options of `npm start` and `stowage compare`: which plan, what to change in it, and what to
+// compare the result with.
 import * as z from 'zod';
 import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
@@ -34,8 +34,8 @@ export const PLAN_HELP = `The plan is ${NAMES.join(', ')} or a JSON file; withou
 export const PLAN_OPTIONS = {
   workloads: { value: 'LIST', help: `of ${WORKLOADS.join(', ')}` },
   layouts: { value: 'LIST', help: `of ${LAYOUTS.join(', ')}` },
-  callers: { value: 'LIST', help: 'callers in flight on each instance, a rung each, such as 1,8,32' },
-  rates: { value: 'LIST', help: 'open loop: operations begun a second, a rung each' },
+  callers: { value: 'LIST', help: 'callers in flight on each instance, one rung per number, such as 1,8,32' },
+  rates: { value: 'LIST', help: 'open loop: operations begun per second, one rung per number' },
   arrivals: { value: ARRIVALS.join('|'), help: 'of an open loop; default poisson, as those of independent users' },
   hold: { value: 'pN<MS', help: 'searches the highest rate at which the percentile stays below, such as p99<20' },
   instances: { value: 'LIST', help: 'function instances that generate the load together' },
@@ -115,7 +115,7 @@ function searchOf(option: string, text: string): PlanInput['search'] {
   return { percentile: known, latencyMsMax: Number(latencyMs) };
 }
 
-/** Ascending, each once. */
+/** In ascending order, without repetition. */
 function wholeNumbers(option: string, text: string): number[] {
   const numbers = parts(text).map((part) => wholeNumber(option, part, 1));
   return [...new Set(numbers)].toSorted((one, other) => one - other);
@@ -135,7 +135,6 @@ export function commandOf(name: string, args: readonly string[], { seed }: Plan)
   return [name, ...args.map(quoted), ...(hasSeed ? [] : [`--seed ${seed}`])].join(' ');
 }
 
-/** The earlier report and the conditions of a comparison. */
 export interface Baseline {
   readonly report: Report | undefined;
   readonly conditions: readonly Condition[];

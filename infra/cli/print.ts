@@ -1,5 +1,5 @@
-// Prints for all commands. Data and answers may hold anything: here they lose what would end a
-// line, move a terminal's cursor, or turn the direction of text.
+// Prints for all commands. Data and answers may hold anything: characters that end a line, move a
+// terminal's cursor or turn the direction of text are escaped here.
 import { clearLine, cursorTo } from 'node:readline';
 
 /** Controls of terminals (C0, C1), of the direction of text, and ends of lines. */
@@ -12,7 +12,7 @@ export function printable(line: string): string {
   );
 }
 
-/** A text whose own ends of lines stay, such as JSON over several lines. */
+/** As `printable`, for a text of several lines. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
@@ -30,12 +30,12 @@ let drawnOn: NodeJS.WriteStream | undefined;
 /** Shows a line at a terminal's bottom until anything is drawn or printed there. */
 export function draw(line: string, terminal: NodeJS.WriteStream): void {
   erase();
-  // One whose width is not known has no columns.
+  // A terminal of unknown width has 0 columns.
   terminal.write(printable(line).slice(0, (terminal.columns || COLUMNS) - 1));
   drawnOn = terminal;
 }
 
-/** Takes the drawn line away, for what is printed next. */
+/** Erases the drawn line, before something else is printed. */
 export function erase(): void {
   if (drawnOn === undefined) return;
   cursorTo(drawnOn, 0);
@@ -43,13 +43,11 @@ export function erase(): void {
   drawnOn = undefined;
 }
 
-/** Prints a line. */
 export function say(line: string): void {
   erase();
   console.log(printable(line));
 }
 
-/** Prints a text of several lines. */
 export function sayLines(text: string): void {
   erase();
   console.log(printableLines(text));

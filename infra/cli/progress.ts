@@ -1,4 +1,5 @@
-// Tells how far work is: on a terminal in one line that is drawn over, elsewhere in lines.
+// Prints how far work has come: on a terminal in one line that is drawn again, elsewhere in lines.
+// `nowMs` is a monotonic clock.
 import type { PlanEvent } from '../../shared/lab/plan/outcome.ts';
 import { cellWords } from '../../shared/lab/report/names.ts';
 import { draw, erase, printable, warn } from './print.ts';
@@ -7,10 +8,7 @@ const BAR_CELLS = 24;
 const DRAWN_MS = 100;
 const LINE_MS = 1_000;
 
-/**
- * Tells how far a command is: a terminal gets a line ten times a second, with a bar if the share
- * that is done is known; anything else a line a second. `nowMs` is a monotonic clock.
- */
+/** Prints ten lines a second on a terminal, with a bar if `share` is known; elsewhere one. */
 export function progress(
   stream: NodeJS.WriteStream = process.stderr,
   nowMs = () => performance.now(),
@@ -30,15 +28,12 @@ function barOf(share: number): string {
   return `[${bar}] ${String(Math.floor(100 * share)).padStart(3)} %`;
 }
 
-/**
- * Gives the listener for a plan's events, which elsewhere than on a terminal prints a line for each
- * tenth. `nowMs` is a monotonic clock.
- */
+/** Listens to a plan's events. Elsewhere than on a terminal it prints a line per tenth. */
 export function showProgress(
   stream: NodeJS.WriteStream = process.stderr,
   nowMs = () => performance.now(),
 ): (event: PlanEvent) => void {
-  // A comparison whose progress nobody reads any more, as by `2>&1 | head`, ends in order.
+  // After `2>&1 | head` nobody reads the progress any more: the comparison still ends in order.
   stream.on('error', () => {});
   const startedMs = nowMs();
   let [done, total, failed, told] = [0, 0, 0, -1];

@@ -32,7 +32,7 @@ export async function writeReport(report: Report, folder: string): Promise<strin
   return Object.keys(texts).map((name) => path.join(folder, name));
 }
 
-/** A report that was written before. Throws an error that says what is wrong with the file. */
+/** Reads an earlier report. Throws an error that says what is wrong with the file. */
 export async function readReport(file: string): Promise<Report> {
   const json: unknown = JSON.parse(await readText(file));
   const version = (json as { schemaVersion?: unknown } | null)?.schemaVersion;

@@ -1,13 +1,9 @@
-// Folders that a command is told to use: they are there and may be written to before anything
-// starts.
+// Folders that a command writes to: they are made and tried before anything starts.
 import { access, constants, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from './command-options.ts';
 
-/**
- * Makes the folder unless it is there. Throws a UsageError that names the option where it cannot be
- * made, or not be written to.
- */
+/** Makes the folder if need be. Throws a UsageError if it cannot be made or written to. */
 export async function makeFolder(option: string, folder: string): Promise<void> {
   try {
     await make(path.resolve(folder));
@@ -17,7 +13,7 @@ export async function makeFolder(option: string, folder: string): Promise<void> 
   }
 }
 
-/** Node's own `recursive` never ends below /proc, which is there and answers ENOENT. */
+/** Node's own `recursive` loops for ever below /proc, which exists and answers ENOENT. */
 async function make(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() === true) return;

@@ -8,7 +8,6 @@ import { doctorCommand } from './doctor/command.ts';
 import { explainCommand } from './explain.ts';
 import type { RunnableCommand } from './command-options.ts';
 
-/** Each by its name. */
 export const STORE_COMMANDS: Readonly<Record<string, RunnableCommand>> = {
   ...LOOK_COMMANDS,
   ...DATA_COMMANDS,

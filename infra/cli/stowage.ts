@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The package's command line: records and tables, the comparison of deployed
-// functions, and what a table costs.
+// The package's command line: records and tables, the comparison of deployed functions, bills.
 import { readFile } from 'node:fs/promises';
 import { COMPLETION, completionOf, SHELLS } from './completion.ts';
 import { COST, costJson, costQuestionOf, costText } from './cost.ts';
@@ -8,7 +7,6 @@ import { EXIT, EXIT_HELP } from './exit.ts';
 import { makeFolder } from './report-folder.ts';
 import { interrupted } from './interrupt.ts';
 import { choice, command, type CommandLine, runCommand, type RunnableCommand, UsageError } from './command-options.ts';
-import { endWithoutOutput } from './output.ts';
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from './plan-options.ts';
 import { sayLines, warn, warnOf } from './print.ts';
 import { STORE_COMMANDS } from './store-commands.ts';
@@ -69,7 +67,7 @@ const COMMANDS: Readonly<Record<string, RunnableCommand>> = {
   completion: { declared: COMPLETION, run: () => runCommand(COMPLETION, args, complete) },
 };
 
-endWithoutOutput();
+process.stdout.on('error', endWithoutOutput);
 if (name === '--version') {
   sayLines(await ownVersion());
 } else if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
@@ -80,7 +78,14 @@ if (name === '--version') {
   });
 }
 
-/** The library's, also where it runs from source. */
+/** Ends quietly if the reader has gone, as `head` does, else with an error. */
+function endWithoutOutput(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') process.exit(EXIT.readerGone);
+  warn(`the output cannot be written: ${error.message}`);
+  process.exit(EXIT.failed);
+}
+
+/** The library's version, also if this runs from source. */
 async function ownVersion(): Promise<string> {
   const beside = import.meta.url.endsWith('.ts') ? '../../shared/package.json' : '../package.json';
   const text = await readFile(new URL(beside, import.meta.url), 'utf8');
@@ -105,8 +110,8 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   const baseline = await baselineFrom(values);
   await makeFolder('--out', values.out);
   const signal = interrupted(warn);
-  // Its modules take a while to load, for which the other command need not wait.
-  const { compareDeployed } = await import('./compare.ts');
+  // Loaded here, because other commands need not wait for it.
+  const { compareDeployed } = await import('./compare-deployed.ts');
   const { sourceFacts } = await import('./this-machine.ts');
   try {
     return await compareDeployed({

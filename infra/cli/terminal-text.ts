@@ -1,11 +1,11 @@
-// Text from outside is UTF-8 or an error: a replaced character would be lost without a word.
+// Refuses text that is not UTF-8: decoding would replace characters and say nothing.
 import { readFile } from 'node:fs/promises';
 import { withoutMark } from '../../functions/http/byte-order-mark.ts';
 import { UsageError } from './command-options.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Throws a UsageError about `what`, which goes on with what to do. */
+/** Throws a UsageError about `what`, with advice. */
 export function textOf(bytes: Uint8Array, what: string, advice = 'save it as UTF-8'): string {
   try {
     return UTF8.decode(bytes);

@@ -25,17 +25,9 @@ export function machine(): Circumstances['coordinator'] {
   };
 }
 
-/** Versions of this package, and of the installed ones above. */
-async function versions(root: string): Promise<Record<string, string>> {
-  return await versionsOf(root, PACKAGES);
-}
-
-/**
- * The commit of the sources that a command runs from; a package has none. `entryUrl`: of the
- * command's module.
- */
+/** What is known of the sources that the module `entryUrl` runs from; a package has no commit. */
 export async function sourceFacts(entryUrl: string): Promise<Pick<Circumstances, 'versions' | 'commit'>> {
   if (!entryUrl.endsWith('.ts')) return { versions: {}, commit: null };
   const root = fileURLToPath(new URL('../../', import.meta.url));
-  return { versions: await versions(root), commit: await commitOf(root) };
+  return { versions: await versionsOf(root, PACKAGES), commit: await commitOf(root) };
 }

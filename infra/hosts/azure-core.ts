@@ -1,4 +1,4 @@
-// `@azure/functions-core` for bundles on this machine: keeps the functions that an app registers.
+// Stands in for `@azure/functions-core` on this machine: keeps the functions that an app registers.
 import { registerHooks } from 'node:module';
 
 /** The part of `app.http`'s metadata that an HTTP host needs. */
@@ -16,7 +16,7 @@ export interface Binding {
 
 type FunctionCallback = (...args: unknown[]) => unknown;
 
-/** The library's own way from an invocation to its answer. */
+/** How the library runs an invocation. */
 interface InvocationModel {
   getArguments(): Promise<{ context: unknown; inputs: unknown[] }>;
   invokeFunction(context: unknown, inputs: unknown[], callback: FunctionCallback): Promise<unknown>;

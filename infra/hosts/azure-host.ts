@@ -1,4 +1,4 @@
-// Azure on this machine: a stand-in for the Functions host, on the deployed package.
+// Runs a package of Azure on this machine, in a stand-in for the Functions host.
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { type FunctionHost, type HostOptions, startHost } from './local-host.ts';
@@ -17,11 +17,7 @@ const PROCESS = fileURLToPath(new URL('azure-process.ts', import.meta.url));
 /** Starts all functions of the bundle and waits until they are healthy (at most 30 s). */
 export async function startAzureHost({ bundleDir, env, port, hostKey }: AzureHostOptions): Promise<AzureHost> {
   const key = hostKey ?? randomBytes(24).toString('base64url');
-  const host = await startHost(
-    'azure functions host',
-    [PROCESS, bundleDir],
-    { ...env, AZURE_LOCAL_HOST_KEY: key },
-    port,
-  );
+  const childEnv = { ...env, AZURE_LOCAL_HOST_KEY: key };
+  const host = await startHost('azure functions host', [PROCESS, bundleDir], childEnv, port);
   return { ...host, hostKey: key };
 }

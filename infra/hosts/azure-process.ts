@@ -10,9 +10,8 @@ import {
 } from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { invoke, type RegisteredFunction, supplyFunctionsCore, writeLog } from './azure-core.ts';
+import { type Binding, invoke, type RegisteredFunction, supplyFunctionsCore, writeLog } from './azure-core.ts';
 import { type AzureRoute, matchRoute, routeOf } from './azure-routes.ts';
-import { runTimer, timerFor } from './azure-timers.ts';
 
 /** The platform ends every HTTP request after 230 s. */
 const RESPONSE_TIMEOUT_MS = 230_000;
@@ -22,6 +21,9 @@ interface HttpFunction extends RegisteredFunction {
   readonly authLevel: string;
   readonly triggerName: string;
 }
+
+/** A timer is run by hand, as on the platform. No clock runs here. */
+const TIMER_PATH = /^\/admin\/functions\/([\w-]+)$/;
 
 const registered = supplyFunctionsCore();
 const bundleDir = path.resolve(process.argv[2] ?? '');
@@ -51,22 +53,30 @@ function routePrefix(): string {
 
 function httpFunctions(prefix: string): HttpFunction[] {
   return [...registered.functions.values()].flatMap((one) => {
-    const { bindings, name } = one.metadata;
-    const [found] = Object.entries(bindings).filter(([, { type }]) => type === 'httpTrigger');
+    const found = triggerOf(one, 'httpTrigger');
     if (found === undefined) return [];
     const [triggerName, trigger] = found;
-    const route = routeOf(`${prefix}/${trigger.route ?? name}`, trigger.methods ?? ['GET', 'POST']);
+    const route = routeOf(`${prefix}/${trigger.route ?? one.metadata.name}`, trigger.methods ?? ['GET', 'POST']);
     return [{ ...one, route, authLevel: trigger.authLevel ?? 'anonymous', triggerName }];
   });
+}
+
+/** Name and binding of a function's trigger; undefined if it has none of this type. */
+function triggerOf({ metadata }: RegisteredFunction, type: string): [string, Binding] | undefined {
+  return Object.entries(metadata.bindings).find(([, binding]) => binding.type === type);
 }
 
 async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   // A target may name scheme and host, as one to a proxy does (RFC 9112, 3.2.2).
   incoming.url = (incoming.url ?? '/').replace(/^https?:\/\/[^/]*/i, '');
-  const timer = timerFor(registered.functions, incoming.method, incoming.url);
-  if (timer !== undefined) {
+  const timer = incoming.method === 'POST' && registered.functions.get(TIMER_PATH.exec(incoming.url)?.[1] ?? '');
+  const trigger = timer && triggerOf(timer, 'timerTrigger');
+  if (timer && trigger) {
     if (!hasKey(incoming)) return answerOnly(outgoing, 401);
-    void runTimer(model, timer);
+    const state = { Schedule: { AdjustForDST: true }, ScheduleStatus: null, IsPastDue: false };
+    const inputData = [{ name: trigger[0], data: { json: JSON.stringify(state) } }];
+    const given = { invocationId: randomUUID(), inputData, triggerMetadata: {}, traceContext: { traceParent: '' } };
+    invoke(model, timer, given).catch((error: unknown) => logFailure(timer, error));
     return answerOnly(outgoing, 202);
   }
   const found = matchRoute(functions, incoming.method ?? '', incoming.url);
@@ -77,14 +87,15 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   } catch (error) {
     // The function did not fail if its caller has gone.
     if (outgoing.destroyed) return;
-    writeLog(
-      'error',
-      'system',
-      `${found.metadata.name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
+    logFailure(found, error);
     if (outgoing.headersSent) outgoing.destroy();
     else answerOnly(outgoing, 500);
   }
+}
+
+function logFailure({ metadata }: RegisteredFunction, error: unknown): void {
+  const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  writeLog('error', 'system', `${metadata.name} failed: ${why}`);
 }
 
 /** An answer of the host's own, without a body. */
@@ -101,7 +112,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** As the worker does: the request goes through the library's proxy, its metadata apart. */
+/** As the worker does: the library gets the request by its proxy, and its metadata by a call. */
 async function answer(found: HttpFunction, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const invocationId = randomUUID();
   const given = {
@@ -124,14 +135,8 @@ function forward(invocationId: string, incoming: IncomingMessage, outgoing: Serv
     'x-forwarded-proto': 'http',
   };
   const { method, url } = incoming;
-  const upstream = httpRequest({
-    host: '127.0.0.1',
-    port: proxyPort,
-    method,
-    path: url,
-    headers,
-    timeout: RESPONSE_TIMEOUT_MS,
-  });
+  const to = { host: '127.0.0.1', port: proxyPort, timeout: RESPONSE_TIMEOUT_MS };
+  const upstream = httpRequest({ ...to, method, path: url, headers });
   upstream.once('timeout', () => upstream.destroy(new Error('no answer within the platform’s 230 s')));
   upstream.once('error', reject);
   upstream.once('response', (answer) => {
@@ -154,7 +159,7 @@ function forward(invocationId: string, incoming: IncomingMessage, outgoing: Serv
   return promise;
 }
 
-/** The headers without those of one connection or of this host, which must not be passed on. */
+/** Headers of one connection, or of this host: they must not be passed on. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'upgrade', 'x-ms-invocation-id']);
 
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {

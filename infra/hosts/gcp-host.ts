@@ -13,7 +13,7 @@ const LOCAL = { NODE_ENV: 'production', METADATA_SERVER_DETECTION: 'none' };
 
 /** Starts one function and waits until it is healthy (at most 30 s). */
 export async function startGcpHost({ bundleDir, target, env, port }: GcpHostOptions): Promise<FunctionHost> {
-  // Its executable stands beside the one module that the package exports.
+  // The executable is in the folder of the one module that the package exports.
   const library = createRequire(import.meta.url).resolve('@google-cloud/functions-framework');
   const framework = path.join(path.dirname(library), 'main.js');
   const args = [framework, `--source=${bundleDir}`, `--target=${target}`, '--signature-type=http'];

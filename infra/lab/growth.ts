@@ -19,7 +19,7 @@ Datastore's limits, so no transport is in the processor time, which is this mach
   examples: ['npm run growth -- --records 1000000', 'npm run growth -- --check'],
 });
 const HEADER = ['call', 'records, bytes, keys', '', ...FIGURES];
-/** Of a table whose values have another size, or whose keys come in another order. */
+/** For tables with values of another size, or with keys in another order. */
 const OTHER_RECORDS = 10_000;
 const OTHER_TABLE_BYTES_MAX = 50_000_000;
 const OTHERS: readonly Cell[] = [

@@ -12,7 +12,6 @@ const PROVIDER = 'data-provider=""';
 
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../shared/lab/page/${name}`, import.meta.url));
 
-/** A file in each form that the function hands out. */
 export interface PageFiles {
   readonly html: Uint8Array;
   readonly br: Uint8Array;

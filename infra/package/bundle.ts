@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { buildFacts } from './build-facts.ts';
+import { commitOf, versionsOf } from './build-facts.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { lockFileOf } from './lock-file.ts';
 import { buildPage } from './bundle-page.ts';
@@ -34,7 +34,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const MAIN = 'lib/main.js';
 const SDK = 'lib/sdk-client.js';
-const SPANS = 'lib/opentelemetry.js';
+const SPANS = 'lib/trace-exporter.js';
 const FRAMEWORK = '@google-cloud/functions-framework';
 const PAGE = 'compare/page.html';
 const BUILD = 'compare/build.json';
@@ -46,20 +46,28 @@ interface Platform {
   readonly foreign: RegExp;
   /** Supplied by the platform at run time. */
   readonly external: string[];
+  /** Packages whose versions affect a comparison. */
+  readonly measured: readonly string[];
 }
 
 const PLATFORMS: Readonly<Record<Cloud, Platform>> = {
-  gcp: { provider: 'datastore', foreign: /node_modules\/@azure\//, external: [] },
+  gcp: {
+    provider: 'datastore',
+    foreign: /node_modules\/@azure\//,
+    external: [],
+    measured: ['@google-cloud/datastore', 'google-gax', '@grpc/grpc-js', 'msgpackr'],
+  },
   azure: {
     provider: 'azure-tables',
     foreign: /node_modules\/(@google-cloud|google-gax|google-auth-library|@grpc)\//,
     external: ['@azure/functions-core'],
+    measured: ['@azure/data-tables', '@azure/core-rest-pipeline', 'msgpackr'],
   },
 };
 
 /** Throws if the bundle would hold the other cloud's SDK, or if the entry does not build. */
 export async function bundleFunction(cloud: Cloud, source: FunctionSource): Promise<Bundle> {
-  const { provider, foreign, external } = PLATFORMS[cloud];
+  const { provider, foreign, external, measured } = PLATFORMS[cloud];
   const bundled = (entry: string, outfile: string) => ({
     entryPoints: [path.join(ROOT, entry)],
     outfile: path.join(ROOT, outfile),
@@ -72,7 +80,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
     minifyWhitespace: true,
     minifySyntax: true,
     plugins: [SELDOM_APART, WITHOUT_UNUSED_PROTOS, HTTP_REQUIRED, WITHOUT_NATIVE_PARTS],
-    // Beside the bundle, not named in it: the code is the same with and without.
+    // The bundle does not name its map, so the code is the same with and without one.
     sourcemap: 'external' as const,
     external,
     banner: { js: COMMONJS_GLOBALS },
@@ -95,7 +103,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   if (COMPARE.test(source.handler)) {
     const { html, br, gzip } = await buildPage(provider);
     files.set(PAGE, html).set(`${PAGE}.br`, br).set(`${PAGE}.gz`, gzip);
-    files.set(BUILD, json(await buildFacts(ROOT, cloud)));
+    files.set(BUILD, json({ commit: await commitOf(ROOT), versions: await versionsOf(ROOT, measured) }));
   }
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };
 }
@@ -104,11 +112,11 @@ function codeIn(files: readonly { readonly path: string; readonly contents: Uint
   return files.find(({ path: file }) => file.endsWith('.js'))!.contents;
 }
 
-/** A cold start reads all of a bundle: what is seldom asked for has its own file. */
+/** A cold start reads the whole bundle, so code that few requests need has a file of its own. */
 const SELDOM_APART: Plugin = {
   name: 'seldom-apart',
   setup: (build) =>
-    build.onResolve({ filter: /^\.\/(sdk-client|opentelemetry)\.ts$/ }, ({ path: name, kind }) =>
+    build.onResolve({ filter: /^\.\/(sdk-client|trace-exporter)\.ts$/ }, ({ path: name, kind }) =>
       kind === 'dynamic-import' ? { path: name.replace(/ts$/, 'js'), external: true } : undefined,
     ),
 };
@@ -122,7 +130,7 @@ const WITHOUT_UNUSED_PROTOS: Plugin = {
     })),
 };
 
-/** An import of `node:http` loads `fetch` and web sockets too: a quarter of a function's load. */
+/** An `import` of `node:http` also loads `fetch` and web sockets, a quarter of each load. */
 const HTTP_REQUIRED: Plugin = {
   name: 'http-required',
   setup: (build) => {
@@ -135,7 +143,7 @@ const HTTP_REQUIRED: Plugin = {
   },
 };
 
-/** No bundle holds msgpackr's native part. Each start would look for it: a tenth of the load. */
+/** No bundle holds msgpackr's native part, and looking for it takes a tenth of each load. */
 const WITHOUT_NATIVE_PARTS: Plugin = {
   name: 'without-native-parts',
   setup: (build) =>

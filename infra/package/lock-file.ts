@@ -1,4 +1,4 @@
-// Cuts one dependency's part out of the lock file. Places stay, so versions do.
+// Cuts the part of some dependencies out of the lock file, with the versions and places they have.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -16,7 +16,6 @@ type Entries = Record<string, LockEntry>;
 /** Members about the entry's place in this project's tree, not in the package's. */
 const OF_THIS_TREE = ['dev', 'devOptional', 'peer'];
 
-/** A package.json's own part of its lock file. */
 export interface LockedPackage {
   readonly name: string;
   readonly dependencies: Readonly<Record<string, string>>;

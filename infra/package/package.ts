@@ -1,4 +1,4 @@
-// One zip a function and cloud, its source map apart. The local hosts run these zips.
+// Makes a zip per function and cloud, with its source map apart. The local hosts run these zips.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,11 +13,9 @@ export interface PackagedFunction {
   readonly sizeBytes: number;
   /** The zip's digest, in hexadecimal. */
   readonly sha256: string;
-  /** Source map of the code, for reading stack traces. */
   readonly sourceMapFile: string;
 }
 
-/** A package unpacked, as a platform unpacks it. */
 export interface UnpackedFunction extends PackagedFunction {
   readonly dir: string;
 }
@@ -43,14 +41,21 @@ export async function packageFunctions(
   return await Promise.all(wanted.map(({ cloud, source }) => packageOne(outDir, cloud, source)));
 }
 
-/** Packages, and unpacks each zip into a folder of its name. */
+/** Packages the functions, and unpacks each zip into a folder of its name. */
 export async function packageAndUnpack(
   outDir: string,
   sources: readonly FunctionSource[] = FUNCTIONS,
   clouds: readonly Cloud[] = CLOUDS,
 ): Promise<UnpackedFunction[]> {
   const packaged = await packageFunctions(outDir, sources, clouds);
-  return await Promise.all(packaged.map(async (one) => ({ ...one, dir: await unpack(one, outDir) })));
+  return await Promise.all(
+    packaged.map(async (one) => {
+      const dir = path.join(outDir, `${one.cloud}-${one.name}`);
+      await rm(dir, { recursive: true, force: true });
+      await unzipTo(await readFile(one.zipFile), dir);
+      return { ...one, dir };
+    }),
+  );
 }
 
 /** The folder of one function, among those unpacked. Throws if it is not there. */
@@ -83,11 +88,4 @@ async function packageOne(outDir: string, cloud: Cloud, source: FunctionSource):
   await writeFile(sourceMapFile, gzipSync(sourceMap));
   const sha256 = createHash('sha256').update(archive).digest('hex');
   return { cloud, name, zipFile, sizeBytes: archive.length, sha256, sourceMapFile };
-}
-
-async function unpack({ cloud, name, zipFile }: PackagedFunction, outDir: string): Promise<string> {
-  const dir = path.join(outDir, `${cloud}-${name}`);
-  await rm(dir, { recursive: true, force: true });
-  await unzipTo(await readFile(zipFile), dir);
-  return dir;
 }

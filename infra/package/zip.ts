@@ -1,9 +1,9 @@
-// Zips whose bytes depend on contents alone: the same code changes nothing when deployed again.
+// Zips whose bytes depend on contents alone, so that deploying the same code changes nothing.
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { unzipSync, type Zippable, zipSync } from 'fflate';
 
-/** Made by Unix, so that the mode counts: a plain file that everybody may read. */
+/** The mode of a plain file that everybody may read; it counts in zips made by Unix alone. */
 const UNIX = 3;
 const MODE = (0o100644 << 16) >>> 0;
 
@@ -16,7 +16,7 @@ export function zip(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
   return zipSync(entries);
 }
 
-/** Writes the archive's files below `dir`. Throws on a name that would lie elsewhere. */
+/** Writes the archive's files into `dir`. Throws if a name leads elsewhere. */
 export async function unzipTo(archive: Uint8Array, dir: string): Promise<void> {
   for (const [name, contents] of Object.entries(unzipSync(archive))) {
     const file = path.resolve(dir, name);

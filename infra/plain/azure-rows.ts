@@ -3,19 +3,18 @@ import type { TableClient, TableEntity, TransactionAction } from '@azure/data-ta
 import { azureEntity, type AzureJson, Double, parsePage, takenProperties } from './azure-values.ts';
 import { keyTemplate } from './key-template.ts';
 import { PlainError, type PlainOptions, type PlainPage, type PlainPlace, type PlainRecord } from './plain-place.ts';
-import { ofRecord, valueOf } from './side.ts';
-import { withTries } from './tries.ts';
+import { about, valueOf } from './side.ts';
+import { requestsOf, withTries } from './tries.ts';
 
 const PAGE_ENTITIES = 1_000;
 /** As many as a transaction takes, of one partition, and fewer bytes than its 4 MiB. */
-const TRANSACTION_ENTITIES = 100;
-const TRANSACTION_BYTES = 2 * 1024 * 1024;
+const TRANSACTION = { itemsMax: 100, bytesMax: 2 * 1024 * 1024 };
 /** Requests of one `put` that are under way at once. */
 const SIDE_BY_SIDE = 8;
 
 const KEY_DEFAULT = '{PartitionKey}/{RowKey}';
 
-/** Needs a client of its own, whose replies it looks into. */
+/** Takes over the client: it keeps the text of the last reply. */
 export function azurePlace(client: TableClient, options: PlainOptions): PlainPlace {
   let lastListing = '';
   client.pipeline.addPolicy({
@@ -30,15 +29,12 @@ export function azurePlace(client: TableClient, options: PlainOptions): PlainPla
 
   const recordOf = (entity: AzureJson): PlainRecord => {
     const own = [String(entity['PartitionKey']), String(entity['RowKey'])];
-    try {
+    return about(`the entity ${own.join('/')}`, () => {
       const key = keyOf((name) => partOf(entity, name));
       const [partitionKey, rowKey] = ownKeyIn(key) ?? [];
       const tellsItself = partitionKey === own[0] && rowKey === own[1];
       return { key, value: valueOf(takenProperties(entity), tellsItself ? undefined : own) };
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error;
-      throw new PlainError(`the entity ${own.join('/')}: ${error.message}`, { cause: error });
-    }
+    });
   };
 
   async function* pages(cursor: string | undefined, signal: AbortSignal): AsyncGenerator<PlainPage, void> {
@@ -55,12 +51,13 @@ export function azurePlace(client: TableClient, options: PlainOptions): PlainPla
   }
 
   const put = async (records: readonly PlainRecord[], signal: AbortSignal): Promise<void> => {
-    const entities = records.map((record) => ofRecord(record, () => entityFor(record)));
-    const transactions = transactionsOf(entities);
+    const entities = records.map((record) => about(JSON.stringify(record.key), () => entityFor(record)));
+    const partitions = [...Map.groupBy(entities, ({ partitionKey }) => partitionKey).values()];
+    const transactions = partitions.flatMap((rows) => [...requestsOf(rows, sizeOf, TRANSACTION)]);
     const write = async (): Promise<void> => {
       for (let next = transactions.pop(); next !== undefined; next = transactions.pop()) {
-        const some = next;
-        await withTries(() => client.submitTransaction(some, { abortSignal: signal }), signal, isTransient);
+        const actions = next.map((entity): TransactionAction => ['upsert', entity, 'Replace']);
+        await withTries(() => client.submitTransaction(actions, { abortSignal: signal }), signal, isTransient);
       }
     };
     await Promise.all(Array.from({ length: SIDE_BY_SIDE }, write));
@@ -87,23 +84,6 @@ function entityFor({ key, value }: PlainRecord): TableEntity {
   if (own?.length !== 2)
     throw new PlainError('its key holds more than one "/": Azure Tables takes PARTITION/ROW, and neither may hold one');
   return azureEntity(value, String(own[0]), String(own[1]));
-}
-
-function transactionsOf(entities: readonly TableEntity[]): TransactionAction[][] {
-  const open = new Map<string, { actions: TransactionAction[]; bytes: number }>();
-  const all: TransactionAction[][] = [];
-  for (const entity of entities) {
-    const bytes = sizeOf(entity);
-    let one = open.get(entity.partitionKey);
-    if (one === undefined || one.actions.length === TRANSACTION_ENTITIES || one.bytes + bytes > TRANSACTION_BYTES) {
-      one = { actions: [], bytes: 0 };
-      open.set(entity.partitionKey, one);
-      all.push(one.actions);
-    }
-    one.actions.push(['upsert', entity, 'Replace']);
-    one.bytes += bytes;
-  }
-  return all;
 }
 
 /** About as many bytes as the entity takes in a request, binary ones in base64. */

@@ -2,17 +2,17 @@
 import type { TableEntity } from '@azure/data-tables';
 import { instantOf, takenInstant } from './instant.ts';
 import { PlainError } from './plain-place.ts';
-import { type SideType, type Taken, takenApart, takenDouble } from './side.ts';
+import { about, type SideType, type Taken, takenApart, takenDouble } from './side.ts';
 
 const INT32_MOST = 2 ** 31 - 1;
 /** Names of the service's own. */
 const SYSTEM = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
 const NANOS_PER_TICK = 100;
 
-/** An entity as the service spells it: types stand beside what JSON cannot tell. */
+/** An entity as the service sends it, with types beside the values that JSON cannot tell apart. */
 export type AzureJson = Readonly<Record<string, unknown>>;
 
-/** A number of JSON that is written with a point or an exponent, and so is a double. */
+/** A number that the JSON has with a point or an exponent, so it is a double. */
 export class Double {
   readonly value: number;
 
@@ -63,15 +63,12 @@ function takenValue(value: unknown, type: unknown): Taken {
 /** Throws a PlainError that names the property. */
 export function azureEntity(value: unknown, partitionKey: string, rowKey: string): TableEntity {
   const { properties, side } = takenApart(value);
-  const made = properties.map(([name, one]) => {
-    try {
+  const made = properties.map(([name, one]) =>
+    about(name, () => {
       if (SYSTEM.has(name)) throw new PlainError('Azure Tables keeps this name for itself');
       return [name, azureValue(one, side.types?.[name])] as const;
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error;
-      throw new PlainError(`${name}: ${error.message}`, { cause: error });
-    }
-  });
+    }),
+  );
   return { ...Object.fromEntries(made), partitionKey, rowKey };
 }
 
@@ -92,7 +89,7 @@ function azureNumber(value: number, type: unknown): unknown {
   return isInt64 ? { type: 'Int64', value: String(BigInt(value)) } : { type: 'Int32', value };
 }
 
-/** As the service spells what JSON cannot. */
+/** A double that JSON has no number for, as the service writes it. */
 function spelled(value: number): string {
   return Object.is(value, -0) ? '-0.0' : Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
 }

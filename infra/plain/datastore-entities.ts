@@ -1,20 +1,19 @@
-// A kind of Datastore by Google's client. Its lower half gives entities as the service sends them;
-// the upper one loses index flags, microseconds and the types of numbers.
+// A kind of Datastore, by Google's lower-level client: it gives entities as the service sends them.
+// The upper one loses index flags, microseconds and the types of numbers.
 import type { DatastoreClient, protos } from '@google-cloud/datastore-api';
 import { entityOf, keyAt, type KeyPath, type Partition, pathOf, takenProperties } from './datastore-values.ts';
 import { keyTemplate } from './key-template.ts';
-import { ofRecord, valueOf } from './side.ts';
+import { about, valueOf } from './side.ts';
 import { PlainError, type PlainOptions, type PlainPage, type PlainPlace, type PlainRecord } from './plain-place.ts';
-import { withTries } from './tries.ts';
+import { requestsOf, withTries } from './tries.ts';
 
 type Entity = protos.google.datastore.v1.IEntity;
 type Query = protos.google.datastore.v1.IQuery;
 
 /** As many mutations as a commit takes, and fewer bytes than its 10 MiB. */
-const COMMIT_ENTITIES = 500;
-const COMMIT_BYTES = 4 * 1024 * 1024;
+const COMMIT = { itemsMax: 500, bytesMax: 4 * 1024 * 1024 };
 const CALL = { timeout: 60_000 };
-/** Numbers that Google's codes have in gRPC: what may succeed if it is sent again. */
+/** gRPC's numbers of the errors after which a request may succeed if it is sent again. */
 const TRANSIENT = new Set([1, 4, 8, 10, 13, 14]);
 
 /** By the path of their keys, ancestors first. */
@@ -38,32 +37,26 @@ export function datastorePlace(client: DatastoreClient, at: DatastoreKind, optio
 
   const recordOf = (entity: Entity): PlainRecord => {
     const path = pathOf(entity.key ?? {});
-    try {
+    return about(`the entity ${path.join('/')}`, () => {
       const key = keyOf((name) => partOf(entity, path, name));
       const tellsItself = isSamePath(pathIn(key), path);
       return { key, value: valueOf(takenProperties(entity, home), tellsItself ? undefined : path) };
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error;
-      throw new PlainError(`the entity ${path.join('/')}: ${error.message}`, { cause: error });
-    }
+    });
   };
 
   async function* pages(cursor: string | undefined, signal: AbortSignal): AsyncGenerator<PlainPage, void> {
     let query: Query | undefined = options.where === undefined ? queryOf(at, home) : undefined;
     const gql = { queryString: `SELECT * FROM \`${kind}\` WHERE ${options.where}`, allowLiterals: true };
     for (let startCursor = cursor; ;) {
-      const asked =
+      const given =
         query === undefined
           ? { gqlQuery: gql }
           : { query: { ...query, ...(startCursor !== undefined && { startCursor }) } };
-      const [reply] = await withTries(
-        () => client.runQuery({ ...target, partitionId: home, ...asked }, CALL),
-        signal,
-        isTransient,
-      );
+      const send = () => client.runQuery({ ...target, partitionId: home, ...given }, CALL);
+      const [reply] = await withTries(send, signal, isTransient);
       const { batch } = reply;
       if (batch === null || batch === undefined) throw new PlainError('the service answered a query without a batch');
-      // The service tells how it read the text, which alone goes on by cursors.
+      // Only the query that the service made of the text can go on from a cursor.
       query ??= reply.query ?? undefined;
       const records = (batch.entityResults ?? []).map(({ entity }) => recordOf(entity ?? {}));
       const isLast = batch.moreResults !== 'NOT_FINISHED' || query === undefined;
@@ -74,14 +67,11 @@ export function datastorePlace(client: DatastoreClient, at: DatastoreKind, optio
   }
 
   const put = async (records: readonly PlainRecord[], signal: AbortSignal): Promise<void> => {
-    const entities = records.map((record) => ofRecord(record, () => entityFor(record, kind, home)));
-    for (const some of commitsOf(entities)) {
+    const entities = records.map((record) => about(JSON.stringify(record.key), () => entityFor(record, kind, home)));
+    for (const some of requestsOf(entities, sizeOf, COMMIT)) {
       const mutations = some.map((upsert) => ({ upsert }));
-      await withTries(
-        () => client.commit({ ...target, mode: 'NON_TRANSACTIONAL', mutations }, CALL),
-        signal,
-        isTransient,
-      );
+      const send = () => client.commit({ ...target, mode: 'NON_TRANSACTIONAL', mutations }, CALL);
+      await withTries(send, signal, isTransient);
     }
   };
 
@@ -107,7 +97,7 @@ function partOf(entity: Entity, path: KeyPath, name: string): unknown {
   return stringValue ?? booleanValue ?? (typeof integerValue === 'string' ? BigInt(integerValue) : integerValue);
 }
 
-/** Parts of a path do not run into each other. */
+/** Keeps the parts of a path apart. */
 function escaped(part: unknown): string {
   return String(part).replaceAll('%', '%25').replaceAll('/', '%2F');
 }
@@ -126,22 +116,6 @@ function isSamePath(a: KeyPath, b: KeyPath): boolean {
 function entityFor({ key, value }: PlainRecord, kind: string, home: Partition): Entity {
   const noted = (value as { readonly $plain?: { readonly key?: KeyPath } }).$plain?.key;
   return entityOf(value, keyAt(noted ?? pathIn(key), kind, home), home);
-}
-
-function* commitsOf(entities: readonly Entity[]): Generator<Entity[]> {
-  let some: Entity[] = [];
-  let bytes = 0;
-  for (const entity of entities) {
-    const size = sizeOf(entity);
-    if (some.length === COMMIT_ENTITIES || (some.length > 0 && bytes + size > COMMIT_BYTES)) {
-      yield some;
-      some = [];
-      bytes = 0;
-    }
-    some.push(entity);
-    bytes += size;
-  }
-  if (some.length > 0) yield some;
 }
 
 /** About as many bytes as the entity takes in a request. */

@@ -2,7 +2,7 @@
 import type { protos } from '@google-cloud/datastore-api';
 import { instantOf, takenInstant } from './instant.ts';
 import { PlainError } from './plain-place.ts';
-import { type Side, type SideType, type Taken, takenApart, takenDouble, valueOf } from './side.ts';
+import { about, type Side, type SideType, type Taken, takenApart, takenDouble, valueOf } from './side.ts';
 
 type Value = protos.google.datastore.v1.IValue;
 type Entity = protos.google.datastore.v1.IEntity;
@@ -13,7 +13,7 @@ export type KeyPath = NonNullable<Side['key']>;
 const INT64_LEAST = -(2n ** 63n);
 const INT64_MOST = 2n ** 63n - 1n;
 
-/** The project, database and namespace that keys lie in unless they say otherwise. */
+/** The project, database and namespace of keys that name none. */
 export type Partition = Readonly<Record<'projectId' | 'databaseId' | 'namespaceId', string>>;
 
 export function takenProperties(entity: Entity, home: Partition): [string, Taken][] {
@@ -68,7 +68,7 @@ function integerIn(text: unknown): number | bigint {
   return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
 }
 
-/** Kinds and identifiers in turns; an object if it lies in another partition. */
+/** Kinds and identifiers in turns; in an object if the key is of another partition. */
 function keyValue({ path, partitionId }: Key, home: Partition): unknown {
   const flat = (path ?? []).flatMap((element) => [element.kind ?? '', identifierOf(element)]);
   const { projectId, databaseId, namespaceId } = { ...home, ...partitionId };
@@ -111,12 +111,8 @@ function keyOf(flat: readonly unknown[], partitionId: Partition): Key {
 export function entityOf(value: unknown, key: Key | undefined, home: Partition): Entity {
   const { properties, side } = takenApart(value);
   const made = properties.map(([name, one]) => {
-    try {
-      return [name, propertyOf(one, { type: side.types?.[name], unindexed: side.unindexed?.[name] }, home)] as const;
-    } catch (error) {
-      if (!(error instanceof PlainError)) throw error;
-      throw new PlainError(`${name}: ${error.message}`, { cause: error });
-    }
+    const noted = { type: side.types?.[name], unindexed: side.unindexed?.[name] };
+    return [name, about(name, () => propertyOf(one, noted, home))] as const;
   });
   return { ...(key !== undefined && { key }), properties: Object.fromEntries(made) };
 }

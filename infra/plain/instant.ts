@@ -1,4 +1,4 @@
-// Moments that are finer than a Date's milliseconds stay texts.
+// Moments as Dates, or as texts if they are finer than milliseconds.
 import { PlainError } from './plain-place.ts';
 import type { Taken } from './side.ts';
 
@@ -12,7 +12,7 @@ export interface Instant {
   readonly nanos: number;
 }
 
-/** A Date, or where that would round a text of RFC 3339. */
+/** A Date, or a text of RFC 3339 if a Date would round it. */
 export function takenInstant({ seconds, nanos }: Instant): Taken {
   const wholeMs = Number(seconds) * 1_000 + Math.floor(nanos / NANOS_PER_MS);
   if (nanos % NANOS_PER_MS === 0 && Math.abs(wholeMs) <= DATE_MS_MOST) return { value: new Date(wholeMs) };

@@ -1,10 +1,8 @@
-// Plain entities, one per record, as both clouds keep them without this store: where they are, and
-// what a page of them is.
+// Plain entities, one per record, as both clouds keep them without this store.
 
-/** What a record holds in place of an entity's properties, by their names in order. */
+/** The properties of an entity as the value of a record, in order of name. */
 export type PlainValue = Readonly<Record<string, unknown>>;
 
-/** An entity as a record. */
 export interface PlainRecord {
   readonly key: string;
   readonly value: PlainValue;
@@ -12,7 +10,7 @@ export interface PlainRecord {
 
 export interface PlainPage {
   readonly records: readonly PlainRecord[];
-  /** Goes on behind this page; undefined: it was the last. */
+  /** Where the next page begins; undefined after the last. */
   readonly cursor: string | undefined;
 }
 
@@ -20,12 +18,12 @@ export interface PlainPage {
 export interface PlainPlace {
   /** One request for each page, of some hundred entities and a few MiB. */
   pages(cursor: string | undefined, signal: AbortSignal): AsyncGenerator<PlainPage, void>;
-  /** Writes them over what is there: a request for some hundred, fewer if they are large. */
+  /** Writes over what is there, in requests of some hundred entities, fewer if they are large. */
   put(records: readonly PlainRecord[], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The wish to read a part of a place. */
+/** Which entities are read, and which keys their records get. */
 export interface PlainOptions {
   /** The records' keys: text with names of properties in braces; undefined: the place's own. */
   readonly key: string | undefined;
@@ -33,7 +31,7 @@ export interface PlainOptions {
   readonly where: string | undefined;
 }
 
-/** The entity cannot be a record, or the record no entity of this service. */
+/** An entity cannot become a record, or a record no entity of this service. */
 export class PlainError extends Error {
   override readonly name = 'PlainError';
 }

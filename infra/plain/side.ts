@@ -1,12 +1,12 @@
-// What an entity has and a value of JavaScript cannot show stands beside its properties, in one
-// property of the record: the types of numbers and texts, what is not indexed, an unusual key.
-import { z } from 'zod';
-import { PlainError, type PlainRecord, type PlainValue } from './plain-place.ts';
+// What a value of JavaScript cannot show of an entity is noted in one property of its record: the
+// types of numbers and texts, which properties no index holds, and an unusual key.
+import * as z from 'zod';
+import { PlainError, type PlainValue } from './plain-place.ts';
 
-/** The property's name. No entity may have one of that name. */
+/** The property's name, which no property of an entity may have. */
 const SIDE = '$plain';
 
-/** A type that the value alone does not tell. Integral numbers are integers, others doubles. */
+/** A type that the value alone does not tell: without one, a whole number is an integer. */
 const type = z.enum(['double', 'int64', 'timestamp', 'guid', 'key', 'geoPoint', 'entity']);
 export type SideType = z.infer<typeof type>;
 
@@ -15,19 +15,18 @@ const side = z.strictObject({
   types: z.record(z.string(), z.union([type, z.record(z.string(), type)])).optional(),
   /** Properties that no index holds; of a list all elements, or those at these indexes. */
   unindexed: z.record(z.string(), z.union([z.literal(true), z.array(z.int())])).optional(),
-  /** The entity's key, where the record's does not tell it. */
+  /** The entity's key, if it cannot be told from the record's. */
   key: z.array(z.union([z.string(), z.int(), z.bigint()])).optional(),
 });
 export type Side = z.infer<typeof side>;
 
-/** A value of the entity, and what is noted beside it. */
 export interface Taken {
   readonly value: unknown;
   readonly type?: SideType | Readonly<Record<string, SideType>> | undefined;
   readonly unindexed?: true | readonly number[] | undefined;
 }
 
-/** A double: an integral number stands for an integer unless it is noted. */
+/** A double, whose type is noted if it is whole: it would be taken for an integer. */
 export function takenDouble(value: number): Taken {
   return { value, type: Number.isInteger(value) ? 'double' : undefined };
 }
@@ -69,12 +68,12 @@ function isPlainObject(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Runs `work` for one record. A PlainError then names it. */
-export function ofRecord<T>({ key }: Pick<PlainRecord, 'key'>, work: () => T): T {
+/** Runs `work` on an entity, a record or a property. A PlainError then begins with its name. */
+export function about<T>(name: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof PlainError)) throw error;
-    throw new PlainError(`${JSON.stringify(key)}: ${error.message}`, { cause: error });
+    throw new PlainError(`${name}: ${error.message}`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-// Reads, and writes that may be repeated, are sent again where the service did not answer.
+// Splits writes into requests, and sends requests that may be repeated again after a failure.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TRIES_MAX = 8;
@@ -19,4 +19,24 @@ export async function withTries<T>(
       await sleep(PAUSE_FIRST_MS * 2 ** (tries - 1), undefined, { signal });
     }
   }
+}
+
+/** Lists of at most `itemsMax`, and of at most `bytesMax` unless one item alone has more. */
+export function* requestsOf<Item>(
+  items: readonly Item[],
+  sizeOf: (item: Item) => number,
+  { itemsMax, bytesMax }: { readonly itemsMax: number; readonly bytesMax: number },
+): Generator<Item[]> {
+  let some: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const size = sizeOf(item);
+    if (some.length === itemsMax || (some.length > 0 && bytes + size > bytesMax)) {
+      yield some;
+      [some, bytes] = [[], 0];
+    }
+    some.push(item);
+    bytes += size;
+  }
+  if (some.length > 0) yield some;
 }

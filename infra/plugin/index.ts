@@ -1,7 +1,7 @@
 // The Serverless Framework's plugin: the provider `stowage`, for both clouds, and its commands.
 import path from 'node:path';
 import { PLANS } from '../../shared/lab/plan/plan.ts';
-import { compareDeployed, linkToDeployed } from '../cli/compare.ts';
+import { compareDeployed, linkToDeployed } from '../cli/compare-deployed.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
 import { interrupted } from '../cli/interrupt.ts';
@@ -10,7 +10,7 @@ import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
 import { findEndpoints, info } from './commands/info.ts';
-import { changeKeys } from './commands/app-keys.ts';
+import { changeKeys } from './commands/change-keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
 import { askWith, CLOCK, type Context } from './context/deploy-context.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type Settings,
   settingsOf,
   unknownParamText,
-} from './context/settings.ts';
+} from './context/deploy-settings.ts';
 import { Interrupted, isInterruption, run } from './context/cloud-tools.ts';
 import { endpointsFile } from './stack/endpoints-file.ts';
 import { keyOwner } from './stack/key-change.ts';
@@ -62,7 +62,7 @@ interface Options {
   readonly open?: boolean;
   readonly for?: string;
   readonly role?: string;
-  /** `--param name=value`, each. */
+  /** Values of `--param`, as `name=value`. */
   readonly param?: readonly string[];
 }
 
@@ -150,7 +150,7 @@ export default class StowagePlugin {
     if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
   }
 
-  /** The framework would zip the whole folder, before a deployment has checked what it needs. */
+  /** Packages itself: the framework would zip the whole folder before prerequisites are checked. */
   async #claimPackaging(context: Context): Promise<void> {
     checkHandlers(context.settings);
     for (const one of Object.values(this.#serverless.service.functions)) one.package = { disable: true };
@@ -159,7 +159,7 @@ export default class StowagePlugin {
   }
 
   async #pack({ settings, log }: Context): Promise<void> {
-    // All that are declared, also one that is not deployed for lack of a schedule.
+    // All that are declared, also one that is not deployed because it has no schedule.
     const sources = Object.entries(this.#serverless.service.functions).map(([name, one]) => ({ ...one, name }));
     log(sizesText(await packageFunctions(settings.outDir, sources, settings.clouds)));
   }
@@ -214,7 +214,7 @@ export default class StowagePlugin {
   }
 }
 
-/** The framework has ended: it would show an error thrown now as a bug, with its stack. */
+/** Exits itself, because the framework would show the error as a bug, with its stack. */
 function endInterrupted({ message }: Error): never {
   console.error(`\n${message}`);
   process.exit(EXIT.interrupted);

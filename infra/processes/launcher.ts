@@ -1,10 +1,10 @@
-// Notices the end of the npm behind this process: its SIGKILL ends neither shell nor process.
+// Notices the end of the npm that started this process: killing npm ends neither shell nor process.
 import { readFileSync } from 'node:fs';
 
 const ASK_EVERY_MS = 1_000;
 const SHELLS = new Set(['sh', 'dash', 'bash']);
 
-/** Calls `end` within a second, in npm scripts only. Without /proc a shell hides npm's end. */
+/** Calls `end` within a second, in npm scripts alone. Without /proc, a shell hides npm's end. */
 export function onLauncherEnd(end: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const before = launcher();
@@ -16,7 +16,7 @@ export function onLauncherEnd(end: () => void): void {
   timer.unref();
 }
 
-/** npm by this process's and the shell's parents, which change when npm ends. */
+/** The parents of this process and of its shell, which change when npm ends. */
 function launcher(): string {
   const [name, parent] = statusOf(process.ppid);
   return SHELLS.has(name) ? `${process.ppid} ${parent}` : String(process.ppid);

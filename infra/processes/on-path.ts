@@ -2,7 +2,6 @@
 import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Full path of an executable on PATH. */
 export async function onPath(command: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   for (const folder of (env['PATH'] ?? '').split(path.delimiter)) {
     const candidate = path.join(folder, command);
@@ -11,7 +10,7 @@ export async function onPath(command: string, env: NodeJS.ProcessEnv = process.e
   return undefined;
 }
 
-/** True for a file that this process may read, or use by another mode. */
+/** Whether this process may read the file, or access it in another mode. */
 export async function exists(file: string, mode: number = constants.R_OK): Promise<boolean> {
   try {
     await access(file, mode);

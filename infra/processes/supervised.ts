@@ -1,4 +1,4 @@
-// Child processes that cannot outlive this one: its end closes a pipe, then a supervisor kills.
+// Child processes that cannot outlive this one: its end closes a pipe, and a supervisor kills them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -17,7 +17,7 @@ const CANNOT_START = 127;
 export interface Supervised {
   /** The last 20,000 characters of both output streams. */
   output(): string;
-  /** Hands over each line that it prints from now on. */
+  /** Calls `listener` with each line that the child prints from now on. */
   onLine(listener: (line: string) => void): void;
   /** Resolves when the child has ended, with its exit code. */
   readonly exited: Promise<number>;
@@ -25,10 +25,7 @@ export interface Supervised {
   close(): Promise<void>;
 }
 
-/**
- * Starts `command`, looked up on PATH, in this process's environment or another. A command that
- * cannot be started exits with 127.
- */
+/** Starts `command`, looked up on PATH. If that cannot be started, it exits with 127. */
 export function startSupervised(command: string, args: readonly string[], env = process.env): Supervised {
   const child = spawn(process.execPath, [SUPERVISOR, command, ...args], {
     // Ctrl-C in a terminal then reaches this process alone, which closes in order.
@@ -42,7 +39,7 @@ export function startSupervised(command: string, args: readonly string[], env = 
   };
   child.stdout.setEncoding('utf8').on('data', keep);
   child.stderr.setEncoding('utf8').on('data', keep);
-  // A child that is gone already closes its end first.
+  // A child that has ended has closed its end of the pipe.
   child.stdin.on('error', () => {});
   const exited = once(child, 'exit').then(
     ([code]) => (typeof code === 'number' ? code : 1),

@@ -22,5 +22,5 @@ child.once('exit', (code) => {
 });
 process.stdin.once('close', killGroup);
 process.stdin.resume();
-// They may be meant for the parent; the child ends too, and its exit ends this process.
+// Signals end the child, whose exit then ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, killGroup);

@@ -1,4 +1,4 @@
-// Both clouds for somebody who writes against them: addresses and keys to paste, until Ctrl-C.
+// `npm run dev`: keeps both clouds running until Ctrl-C, and prints addresses and keys to paste.
 import { once } from 'node:events';
 import path from 'node:path';
 import { EXIT } from '../cli/exit.ts';
@@ -7,7 +7,7 @@ import { refusing, runCommand, UsageError } from '../cli/command-options.ts';
 import { openLink } from '../../shared/lab/page/link.ts';
 import { checkJournal } from '../emulators/datastore/storage/journal.ts';
 import { freePort } from '../processes/supervised.ts';
-import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './clouds.ts';
+import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './local-clouds.ts';
 import { runJob } from './job.ts';
 import { lockFolder } from './lock-folder.ts';
 import { DEV, type DevOptions, devOptionsOf } from './start-options.ts';
@@ -27,7 +27,7 @@ await runCommand(DEV, process.argv.slice(2), async (given) => {
   }
 });
 
-/** Before anything starts: one port in use would end what the others have begun. */
+/** Runs before anything starts, because a port in use would end what has started by then. */
 async function checkPorts(firstPort: number | undefined): Promise<void> {
   if (firstPort === undefined) return;
   for (let port = firstPort; port < firstPort + PORTS; port += 1) {
@@ -36,13 +36,13 @@ async function checkPorts(firstPort: number | undefined): Promise<void> {
   }
 }
 
-/** fetch refuses some 80 ports, as browsers do: other services are known by them. */
+/** fetch refuses some 80 well-known ports of other services, as browsers do. */
 async function isRefused(freePort: number): Promise<boolean> {
   const error = await fetch(`http://127.0.0.1:${freePort}`).catch((thrown: unknown) => thrown);
   return error instanceof TypeError && (error.cause as Error).message === 'bad port';
 }
 
-/** Resolves to what gives the folder back. */
+/** Resolves to the folder's release. */
 async function takeData(dataDir: string | undefined): Promise<() => Promise<void>> {
   if (dataDir === undefined) return async () => {};
   await makeFolder('--data', dataDir);

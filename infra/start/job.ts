@@ -1,9 +1,9 @@
-// Runs a job that a signal or npm's end interrupts; it then closes its processes in order.
+// Runs a job that a signal or the end of npm interrupts, so that it closes its processes in order.
 import { EXIT } from '../cli/exit.ts';
 import { onSignals } from '../cli/interrupt.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 
-/** Then the process exits, and the supervisors kill the children that are left. */
+/** After this time the process exits, and the supervisors kill the children that are left. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
 /** Gives the job's own code, 130 if interrupted, 1 if it threw. A second Ctrl-C ends at once. */

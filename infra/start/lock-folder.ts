@@ -1,11 +1,11 @@
-// A folder that keeps data has one user at a time.
+// Lets one process at a time use a folder that keeps data.
 import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { UsageError } from '../cli/command-options.ts';
 
 const LOCK_FILE = 'in-use-by-process';
 
-/** Returns the release. A dead process's lock is free. Throws a UsageError if another holds it. */
+/** Returns the release. Takes over a dead process's lock; throws a UsageError if one is alive. */
 export async function lockFolder(option: string, folder: string): Promise<() => Promise<void>> {
   const file = path.join(folder, LOCK_FILE);
   const holder = await holderOf(file);

@@ -1,6 +1,5 @@
 // Proves that functions serve: writes one record and reads it back, byte for byte.
 
-/** The address of `records`, and a caller's headers. */
 export interface Served {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -33,7 +32,7 @@ export async function ask(
   const response = await fetch(url + path, {
     ...init,
     headers: { ...headers, Accept: 'application/json', 'Content-Type': 'application/json' },
-    // Another place is given no credentials.
+    // Credentials must not follow to another place.
     redirect: 'manual',
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   });

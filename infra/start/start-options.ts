@@ -6,7 +6,7 @@ import { choice, command, type CommandLine, UsageError, wholeNumber } from '../c
 import { baselineFrom, commandOf, PLAN_HELP, PLAN_OPERAND, PLAN_OPTIONS, planFrom } from '../cli/plan-options.ts';
 import { NETWORK } from '../emulators/emulated-network.ts';
 import { DATASTORE, datastoreOf, networkBefore } from '../emulators/which-datastore.ts';
-import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './clouds.ts';
+import { type CloudsOptions, KEY_NAMES, type LocalKeys } from './local-clouds.ts';
 
 export interface StartOptions
   extends
@@ -23,7 +23,7 @@ export const START = command({
   name: 'npm start --',
   operands: [PLAN_OPERAND],
   about: `Runs both clouds' functions on this machine, writes and reads a record through each, and compares three ways to store small records:
-an entity a record, the SDK's batches, and this store. ${PLAN_HELP} The default one takes about 5 minutes.
+an entity per record, the SDK's batches, and this store. ${PLAN_HELP} The default one takes about 5 minutes.
 ${EXIT_HELP}`,
   options: {
     ...PLAN_OPTIONS,

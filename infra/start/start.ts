@@ -1,4 +1,4 @@
-// The main job: both clouds, a record through each, the comparison. Closes all in reverse order.
+// `npm start`: starts both clouds, writes and reads a record through each, and compares them.
 import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../shared/lab/plan/heat-up.ts';
@@ -10,7 +10,7 @@ import { makeFolder } from '../cli/report-folder.ts';
 import { sourceFacts } from '../cli/this-machine.ts';
 import { runCommand } from '../cli/command-options.ts';
 import { profileOf } from '../emulators/emulated-network.ts';
-import { type Clouds, type RunningCloud, startClouds } from './clouds.ts';
+import { type Clouds, type RunningCloud, startClouds } from './local-clouds.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './start-options.ts';
 import { proveRecord } from './proof.ts';
@@ -49,7 +49,7 @@ async function prove({ name, recordsUrl, headers }: RunningCloud, signal: AbortS
   console.log(`${name}: wrote and read a record of ${Buffer.byteLength(text)} bytes in ${tookMs} ms, byte for byte`);
 }
 
-/** Ctrl-C ends the plan: what was measured makes a report. Resolves to the exit code. */
+/** Gives the exit code. After Ctrl-C the report has what was measured by then. */
 async function compare(clouds: Clouds, options: StartOptions, signal: AbortSignal): Promise<number> {
   const network = networkOf(options);
   console.log(`Measures ${emulatorsWords(network)}; no cloud was asked.`);
@@ -86,7 +86,7 @@ function networkOf({ network, providers }: StartOptions): Circumstances['network
   return { name: network, roundTrips };
 }
 
-/** A request to a cloud whose emulator has ended fails at once, and with that as its reason. */
+/** Fails at once, with the reason, if the emulator of the cloud has ended. */
 function fetchFrom(running: readonly RunningCloud[]): typeof fetch {
   return async (input, init = {}) => {
     const { origin } = new URL(input instanceof Request ? input.url : input);

@@ -1,7 +1,7 @@
-// A cloud that runs unattended: errors of its functions are printed, the end of a process is told.
-import { type RunningCloud, tail } from './clouds.ts';
+// Watches a cloud that runs unattended: prints errors of its functions, and tells when one ends.
+import { type RunningCloud, tail } from './local-clouds.ts';
 
-/** As severityOf gives it; JSON has these quotes around no text of a caller. */
+/** As severityOf writes it. JSON would escape these quotes in the text of a caller. */
 const ERROR = '"severity":"ERROR"';
 
 /** Prints log lines of errors. Calls `onEnd` with the reason when a process ends. */

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Exchange } from '../../infra/cli/doctor/place.ts';
+import type { Exchange } from '../../infra/cli/doctor/examined-place.ts';
 import {
   datastoreRequestText,
   recordedPrefix,

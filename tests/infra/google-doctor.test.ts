@@ -1,6 +1,6 @@
 // `stowage doctor` on Google's emulator, where Java is installed.
 import { expect, inject, test } from 'vitest';
-import { placeAt } from '../../infra/cli/doctor/clouds.ts';
+import { placeAt } from '../../infra/cli/doctor/cloud-places.ts';
 import { examine } from '../../infra/cli/doctor/examine.ts';
 
 const ask = () => Promise.reject(new Error('no tool is asked'));

@@ -15,10 +15,9 @@ hosts, as \`npm run emulators\` prints.`;
 /** A token of a tool is asked for again after this long. */
 export const TOKEN_KEPT_MS = 30 * 60_000;
 
-/** The world around an address. */
+/** What opening an address needs besides. */
 export interface Surroundings {
   readonly ask: AskTool;
-  /** The environment, of which a part is read. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether an Azure table is made where there is none. */
   readonly createTable: boolean;
@@ -27,18 +26,18 @@ export interface Surroundings {
 /** Parameters of an address, by its protocol. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = { 'gcp:': ['namespace', 'kind'], 'azure:': [] };
 
-/** The project of a Workspace domain holds a colon, which an address takes for a port's. */
+/** A project of a Workspace domain has a colon, which a URL would take for that of a port. */
 const PROJECT_OF_DOMAIN = /^(gcp:\/\/[^/?#@:]+\.[^/?#@:]+):(?=[a-z])/;
 
-/** The address with such a project's colon spelled as URLs need it. */
-export function withDomain(address: string): string {
-  return address.replace(PROJECT_OF_DOMAIN, '$1%3A');
+/** The address as a URL; undefined if it is none. */
+export function urlIn(address: string): URL | undefined {
+  const escaped = address.replace(PROJECT_OF_DOMAIN, '$1%3A');
+  return URL.canParse(escaped) ? new URL(escaped) : undefined;
 }
 
-/** Opens the store at an address. No I/O. Throws a UsageError for what is no address. */
+/** Opens the store at an address. No I/O. Throws a UsageError for a wrong address. */
 export function storeAt(option: string, address: string, surroundings: Surroundings): Store {
-  const text = withDomain(address);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = urlIn(address);
   if (url === undefined || !isStore(url))
     throw new UsageError(
       `${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE, not ${JSON.stringify(address)}`,

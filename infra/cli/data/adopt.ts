@@ -1,30 +1,20 @@
 // Moves plain entities into a table and back, and compares the two. Neither way is a snapshot: what
 // is changed meanwhile arrives as it was at some moment.
-import {
-  decode,
-  encode,
-  type EncodedValue,
-  type PutItem,
-  type Store,
-  type Table,
-} from '../../../shared/store/index.ts';
-import type { PlainPage, PlainPlace, PlainRecord, PlainValue } from '../../plain/plain-place.ts';
-import { batchesOf, putAll, sideBySide } from './batches.ts';
-import { type CopyState, encodedTable } from './copy.ts';
+import * as z from 'zod';
+import { decode, encode, type EncodedValue, type Store, type Table } from '../../../shared/store/index.ts';
+import type { PlainPage, PlainPlace, PlainValue } from '../../plain/plain-place.ts';
+import { batchesOf, putAll } from './batches.ts';
+import { encodedTable, putRanges, type RangesOptions } from './copy.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
-/** Pages that are put at once, while the next is read: they bound what is in memory. */
+/** Pages that are put at once, while the next is read. More would take more memory. */
 const PAGES_AT_ONCE = 4;
 /** Keys that a comparison names. */
 const NAMED_MAX = 10;
 
-/** How far the moving has come, as JSON. */
-export interface AdoptState {
-  /** Behind the last page before which all are put; undefined: none is. */
-  readonly cursor?: string | undefined;
-  /** Entities that became records. */
-  readonly records: number;
-}
+/** `cursor`: behind the last page of which all entities, and all before, are put. */
+export const ADOPT_STATE = z.strictObject({ cursor: z.string().optional(), records: z.int() });
+export type AdoptState = z.infer<typeof ADOPT_STATE>;
 
 export interface AdoptOptions {
   readonly place: PlainPlace;
@@ -39,16 +29,9 @@ export interface AdoptOptions {
 }
 
 /** Puts all entities into a table, over what is there. Gives their number. */
-export async function adopt({
-  place,
-  store,
-  table: name,
-  order,
-  state,
-  onState,
-  signal,
-}: AdoptOptions): Promise<number> {
-  const table = await encodedTable(store, name, { order });
+export async function adopt(options: AdoptOptions): Promise<number> {
+  const { place, state, onState, signal } = options;
+  const table = await encodedTable(options.store, options.table, { order: options.order });
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
   let count = state?.records ?? 0;
@@ -56,7 +39,8 @@ export async function adopt({
   const putting: Promise<void>[] = [];
   const put = async ({ records, cursor }: PlainPage, before: Promise<void>): Promise<void> => {
     try {
-      await inBatches(table, records.map(itemOf), either);
+      const items = records.map(({ key, value }) => ({ key, value: encode('msgpack', value) }));
+      for await (const some of batchesOf(items)) if (some.length > 0) await putAll(table, some, either);
       await before;
       count += records.length;
       await onState({ cursor, records: count });
@@ -74,7 +58,7 @@ export async function adopt({
   return count;
 }
 
-/** Reads the next page while one is worked on. The first error aborts, and ends it. */
+/** Reads the next page while one is worked on. An error aborts `failed`, and ends the pages. */
 async function* ahead<T>(pages: AsyncGenerator<T, void>, failed: AbortController): AsyncGenerator<T, void> {
   const next = (): Promise<IteratorResult<T, void> | undefined> =>
     pages.next().catch((error: unknown) => {
@@ -89,51 +73,12 @@ async function* ahead<T>(pages: AsyncGenerator<T, void>, failed: AbortController
   }
 }
 
-function itemOf({ key, value }: PlainRecord): PutItem<EncodedValue> {
-  return { key, value: encode('msgpack', value) };
-}
-
-async function inBatches(table: Table<EncodedValue>, items: readonly PutItem<EncodedValue>[], signal: AbortSignal) {
-  for await (const some of batchesOf(eachOf(items))) if (some.length > 0) await putAll(table, some, signal);
-}
-
-async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items;
-}
-
-export interface ReleaseOptions {
-  readonly table: Table<EncodedValue>;
-  readonly place: PlainPlace;
-  /** Ranges that are worked on side by side. */
-  readonly ranges: number;
-  readonly state: CopyState | undefined;
-  readonly onState: (state: CopyState) => Promise<void>;
-  readonly signal: AbortSignal;
-}
-
 /** Writes all records as entities, over what is there. Gives their number. */
-export async function release({
-  table,
-  place,
-  ranges: count,
-  state,
-  onState,
-  signal,
-}: ReleaseOptions): Promise<number> {
-  const ranges: (string | null)[] = state?.ranges.slice() ?? (await table.partitions(count, { signal }));
-  let records = state?.records ?? 0;
-  await sideBySide(ranges.slice(), signal, async (begin, index, either) => {
-    if (begin === null) return;
-    const scan = table.scan({ cursor: begin, signal: either });
-    for await (const entries of batchesOf(scan)) {
-      const plain = entries.map(({ key, value }) => ({ key, value: decode(value) as PlainValue }));
-      await place.put(plain, either);
-      ranges[index] = scan.cursor ?? null;
-      records += entries.length;
-      await onState({ ranges: ranges.slice(), records });
-    }
+export async function release(table: Table<EncodedValue>, place: PlainPlace, options: RangesOptions): Promise<number> {
+  return await putRanges(table, options, (entries, signal) => {
+    const plain = entries.map(({ key, value }) => ({ key, value: decode(value) as PlainValue }));
+    return place.put(plain, signal);
   });
-  return records;
 }
 
 /** Two sides of one comparison: they are the same if nothing is missing, different or beyond. */
@@ -148,10 +93,7 @@ export interface Difference {
   readonly isSame: boolean;
 }
 
-/**
- * Reads all entities, and the record of each. Records with the same properties in another order are
- * equal; when they expire does not count. One scan of the place, its records, and a count.
- */
+/** Compares each entity with its record. The order of properties and expiry do not count. */
 export async function compareWith(
   place: PlainPlace,
   table: Table<EncodedValue>,
@@ -185,7 +127,7 @@ function lineFor(key: string, value: unknown): string {
   return lineOf({ key, value: encode('msgpack', inOrder(value)), version: '', expiresAtMs: undefined });
 }
 
-/** The same with each object's members in order of name. */
+/** The same value, with the members of each object in order of name. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;

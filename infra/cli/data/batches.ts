@@ -1,17 +1,17 @@
-// Reading and writing many records: as many in one call as travel well together.
+// Reads and writes many records, in calls of at most 1,000 records and about a MiB.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EncodedValue, PutItem, StoreError, Table } from '../../../shared/store/index.ts';
+import type { EncodedValue, PutItem, Table } from '../../../shared/store/index.ts';
 import { warn } from '../print.ts';
 
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 1024 * 1024;
-/** A record that fails so often in a row ends the command. */
+/** The command ends if a record fails this many times in a row. */
 const TRIES_MAX = 8;
 const PAUSE_FIRST_MS = 200;
 
-/** Records in batches. A scan's cursor is behind the batch given; the last may be empty. */
+/** Records in batches, of which the last may be empty. The scan's cursor is behind each batch. */
 export async function* batchesOf<Item extends Pick<PutItem<EncodedValue>, 'value'>>(
-  records: AsyncIterable<Item>,
+  records: AsyncIterable<Item> | Iterable<Item>,
 ): AsyncGenerator<Item[]> {
   let items: Item[] = [];
   let bytes = 0;
@@ -26,10 +26,7 @@ export async function* batchesOf<Item extends Pick<PutItem<EncodedValue>, 'value
   yield items;
 }
 
-/**
- * Writes over what is there, and tells how many it wrote. Repeats what may succeed, and says so;
- * throws what cannot.
- */
+/** Writes over what is there. Retries what may succeed, and prints that; throws other errors. */
 export async function putAll(
   table: Table<EncodedValue>,
   items: readonly PutItem<EncodedValue>[],
@@ -41,7 +38,7 @@ export async function putAll(
     const outcomes = await table.putMany(left, { signal });
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
     onWritten(outcomes.length - errors.length);
-    const fatal = errors.find((error) => !mayBeRepeated(error));
+    const fatal = errors.find(({ retryable, code }) => !retryable && code !== 'unknown');
     if (fatal !== undefined) throw fatal;
     const [failed] = errors;
     if (failed === undefined) return;
@@ -52,10 +49,6 @@ export async function putAll(
     left = left.filter((_, index) => outcomes[index]?.status === 'failed');
     await sleep(PAUSE_FIRST_MS * 2 ** (tries - 1), undefined, { signal });
   }
-}
-
-function mayBeRepeated({ code, retryable }: StoreError): boolean {
-  return retryable || code === 'unknown';
 }
 
 /** Works on all items at once. The first failure ends the others, then is thrown. */

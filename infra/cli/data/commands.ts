@@ -1,11 +1,10 @@
 // The commands that move tables: export, import, copy.
-import { z } from 'zod';
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { keyPart, keyTemplate } from '../../plain/key-template.ts';
 import { choice, refusing, UsageError, wholeNumber } from '../command-options.ts';
 import { say } from '../print.ts';
-import { checksumOf, copyTable, type CopyState, encodedTable } from './copy.ts';
+import { checksumOf, COPY_STATE, copyTable, encodedTable } from './copy.ts';
 import { exportTable } from './export.ts';
 import { importTable } from './import.ts';
 import type { KeyOf } from './record-line.ts';
@@ -18,7 +17,7 @@ const RANGES_MAX = 256;
 const exportAll = storeCommand({
   name: 'stowage export',
   operands: ['TABLE'],
-  about: `Writes a table into a folder: NDJSON, a line a record, types kept. Run again after an interruption it goes on. A record
+  about: `Writes a table into a folder: NDJSON, a line per record, types kept. Run again after an interruption it goes on. A record
 that nobody changes meanwhile is in it once; the export is no snapshot.`,
   options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
   examples: ['stowage export users --from azure://myaccount/stowage --out users.export'],
@@ -97,12 +96,8 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
     const ranges = rangesOf(values);
     await using to = opened('--to', values.to);
     const of = [values.from ?? '', table, values.to ?? '', target];
-    const copied = await resumed(
-      { file, of, shape: RANGES_STATE, done: 'were copied', typed },
-      async (state, onState) => {
-        const { records } = await copyTable({ from, to, table, target, ranges, state, onState, signal });
-        return records;
-      },
+    const copied = await resumed({ file, of, shape: COPY_STATE, done: 'were copied', typed }, (state, onState) =>
+      copyTable({ from, to, table, target, ranges, state, onState, signal }),
     );
     const sumIn = async (store: Store, name: string, onRecord: () => void) =>
       checksumOf(await encodedTable(store, name, { create: false }), ranges, signal, onRecord);
@@ -125,15 +120,8 @@ Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,
   },
 });
 
-/** How far each range is, as JSON. */
-export const RANGES_STATE: z.ZodType<CopyState> = z.strictObject({
-  ranges: z.array(z.string().nullable()),
-  records: z.int(),
-});
-
 export function rangesOf({ ranges }: { readonly ranges: string }): number {
   return wholeNumber('--ranges', ranges, 1, RANGES_MAX);
 }
 
-/** Each by its name. */
 export const DATA_COMMANDS = { export: exportAll, import: importAll, copy };

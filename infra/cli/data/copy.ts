@@ -1,54 +1,65 @@
-// Copies a table into another store, ranges side by side, each resumable. It is no snapshot: a
-// record that is changed meanwhile arrives as it was at some moment.
-import type { EncodedValue, Store, Table, TableOptions } from '../../../shared/store/index.ts';
+// Copies a table into another store, in ranges side by side, each of which can go on where it
+// stopped. It is no snapshot: a record that is changed meanwhile arrives as it was at some moment.
+import * as z from 'zod';
+import type { EncodedValue, Entry, Store, Table, TableOptions } from '../../../shared/store/index.ts';
 import { batchesOf, putAll, sideBySide } from './batches.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
-/** The state of a copy, as JSON: a cursor for each range, null for one that is done. */
-export interface CopyState {
-  readonly ranges: readonly (string | null)[];
-  readonly records: number;
-}
+/** How far ranges of a table have come: a cursor for each, null for one that is done. */
+export const COPY_STATE = z.strictObject({ ranges: z.array(z.string().nullable()), records: z.int() });
+export type CopyState = z.infer<typeof COPY_STATE>;
 
-export interface CopyOptions {
-  readonly from: Store;
-  readonly to: Store;
-  /** Its name there. */
-  readonly table: string;
-  /** Its name in the store it goes to, where it is created if need be. */
-  readonly target: string;
-  /** Ranges that are copied side by side. */
+export interface RangesOptions {
+  /** Ranges that are read side by side, unless `state` has them. */
   readonly ranges: number;
   /** Goes on there. */
   readonly state: CopyState | undefined;
-  /** Called after each batch that has arrived. */
+  /** Called after each batch that was put. */
   readonly onState: (state: CopyState) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Rejects with a StoreError; what `onState` heard last can be gone on from. */
-export async function copyTable(options: CopyOptions): Promise<CopyState> {
-  const source = await encodedTable(options.from, options.table, { create: false });
-  const target = await encodedTable(options.to, options.target, layoutOf(source));
-  const ranges: (string | null)[] =
-    options.state?.ranges.slice() ?? (await source.partitions(options.ranges, { signal: options.signal }));
-  let records = options.state?.records ?? 0;
-  await sideBySide(ranges.slice(), options.signal, async (begin, index, signal) => {
+/** Reads ranges side by side, and hands batches of records to `put`. Gives their number. */
+export async function putRanges(
+  table: Table<EncodedValue>,
+  { ranges: count, state, onState, signal }: RangesOptions,
+  put: (entries: readonly Entry<EncodedValue>[], signal: AbortSignal) => Promise<void>,
+): Promise<number> {
+  const ranges: (string | null)[] = state?.ranges.slice() ?? (await table.partitions(count, { signal }));
+  let records = state?.records ?? 0;
+  await sideBySide(ranges.slice(), signal, async (begin, index, either) => {
     if (begin === null) return;
-    const scan = source.scan({ cursor: begin, signal });
+    const scan = table.scan({ cursor: begin, signal: either });
     for await (const entries of batchesOf(scan)) {
-      const items = entries.map(({ key, value, expiresAtMs }) => ({
-        key,
-        value,
-        ...(expiresAtMs !== undefined && { expiresAtMs }),
-      }));
-      await putAll(target, items, signal);
+      await put(entries, either);
       ranges[index] = scan.cursor ?? null;
-      records += items.length;
-      await options.onState({ ranges: ranges.slice(), records });
+      records += entries.length;
+      await onState({ ranges: ranges.slice(), records });
     }
   });
-  return { ranges, records };
+  return records;
+}
+
+export interface CopyOptions extends RangesOptions {
+  readonly from: Store;
+  readonly to: Store;
+  readonly table: string;
+  /** The table's name in the other store, which makes it if it has none. */
+  readonly target: string;
+}
+
+/** Gives the number of records. Rejects with a StoreError. */
+export async function copyTable({ from, to, table, target: name, ...options }: CopyOptions): Promise<number> {
+  const source = await encodedTable(from, table, { create: false });
+  const target = await encodedTable(to, name, layoutOf(source));
+  return await putRanges(source, options, (entries, signal) => {
+    const items = entries.map(({ key, value, expiresAtMs }) => ({
+      key,
+      value,
+      ...(expiresAtMs !== undefined && { expiresAtMs }),
+    }));
+    return putAll(target, items, signal);
+  });
 }
 
 /** Reads a whole table, in ranges side by side. */
@@ -77,7 +88,7 @@ export function layoutOf({ order, groupBy }: Pick<Table<unknown>, 'order' | 'gro
 export function encodedTable(
   store: Store,
   name: string,
-  options: Pick<TableOptions, 'order' | 'groupBy' | 'create'>,
+  options: Pick<TableOptions, 'order' | 'groupBy' | 'create' | 'signal'>,
 ): Promise<Table<EncodedValue>> {
   return store.table(name, { ...options, codec: 'encoded' });
 }

@@ -31,7 +31,7 @@ export async function* rowsOf(chunks: AsyncIterable<Uint8Array>, name: string): 
   }
 }
 
-/** A value in quotes may hold ends of lines: a row is whole where its quotes are even in number. */
+/** Joins lines until the number of quotes is even, as a value in quotes may span several lines. */
 async function* wholeRowsOf(
   chunks: AsyncIterable<Uint8Array>,
   name: string,

@@ -1,11 +1,11 @@
-// Exports a table into a folder. An export that was interrupted goes on where its files are whole.
+// Exports a table into a folder. After an interruption it goes on behind the last whole line.
 import { type FileHandle, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Store } from '../../../shared/store/index.ts';
 import { makeFolder } from '../report-folder.ts';
 import { batchesOf, sideBySide } from './batches.ts';
 import { encodedTable, layoutOf } from './copy.ts';
-import { fileOf, type Manifest, openRange, readManifest, StateFile } from './files.ts';
+import { fileOf, type Manifest, openRange, readManifest, stateFile } from './files.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
 export interface ExportOptions {
@@ -20,7 +20,7 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-/** The manifest of the whole export. Rejects if the folder holds another one, or a finished one. */
+/** Gives the manifest. Rejects if the folder has another export, or a finished one. */
 export async function exportTable(options: ExportOptions): Promise<Manifest> {
   const { folder } = options;
   const table = await encodedTable(options.store, options.table, { create: false });
@@ -28,10 +28,17 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
   const begun = await readManifest(folder);
   if (begun !== undefined) checkBegun(begun, options);
   else if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty: name another folder by --out`);
-  const manifest =
-    begun ?? newManifest(options, layoutOf(table), await table.partitions(options.ranges, { signal: options.signal }));
-  const saved = new StateFile(path.join(folder, 'table.json'));
-  await saved.save(manifest);
+  const cursors = begun === undefined ? await table.partitions(options.ranges, { signal: options.signal }) : [];
+  const [bytes, records, { sum }] = [0, 0, new Checksum()];
+  const manifest: Manifest = begun ?? {
+    stowageExport: 1,
+    from: options.from,
+    table: options.table,
+    ...layoutOf(table),
+    ranges: cursors.map((cursor, index) => ({ file: fileOf(index), cursor, bytes, records, sum })),
+  };
+  const save = stateFile(path.join(folder, 'table.json'));
+  await save(manifest);
   await sideBySide(manifest.ranges, options.signal, async (range, _, signal) => {
     if (range.cursor === null) return;
     const checksum = new Checksum(range);
@@ -48,7 +55,7 @@ export async function exportTable(options: ExportOptions): Promise<Manifest> {
         await file.datasync();
         const { records, sum } = checksum;
         Object.assign(range, { cursor: scan.cursor ?? null, bytes: range.bytes + bytes.length, records, sum });
-        await saved.save(manifest);
+        await save(manifest);
         options.onProgress(manifest.ranges.reduce((all, one) => all + one.records, 0));
       }
     } finally {
@@ -66,19 +73,4 @@ function checkBegun(begun: Manifest, { folder, table, from }: ExportOptions): vo
     );
   if (begun.ranges.every(({ cursor }) => cursor === null))
     throw new Error(`${folder} holds a finished export: name another folder by --out, or remove this one`);
-}
-
-function newManifest(
-  { from, table }: ExportOptions,
-  layout: Pick<Manifest, 'order' | 'groupBy'>,
-  cursors: readonly string[],
-): Manifest {
-  const ranges = cursors.map((cursor, index) => ({
-    file: fileOf(index),
-    cursor,
-    bytes: 0,
-    records: 0,
-    sum: new Checksum().sum,
-  }));
-  return { stowageExport: 1, from, table, ...layout, ranges };
 }

@@ -1,19 +1,19 @@
 // An export on disk: a folder with `table.json` and a file of NDJSON for each range of the table.
 import { constants, type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UsageError } from '../command-options.ts';
 import { textOf, wholeTextOf } from '../terminal-text.ts';
 
-/** Opens files of an export: a link there may lead to any file. Windows has no such flag. */
+/** For files of an export: a link there could lead to any file. Windows has no such flag. */
 const NO_LINK = constants.O_NOFOLLOW ?? 0;
-/** More than a record's 512 KiB and its key take, each byte as an escape. */
+/** More than a record of 512 KiB and its key take if every byte is escaped. */
 export const LINE_BYTES_MAX = 4 * 1024 * 1024;
 const END_OF_LINE = 0x0a;
 
 const range = z.strictObject({
   file: z.string(),
-  /** Goes on there; null: it is done. */
+  /** Where to go on; null if the range is done. */
   cursor: z.string().nullable(),
   /** Length of the whole lines before the cursor. */
   bytes: z.int(),
@@ -38,7 +38,7 @@ export function fileOf(index: number): string {
   return `records-${String(index).padStart(4, '0')}.ndjson`;
 }
 
-/** Undefined if there is none in the folder. Throws if it is none that this code wrote. */
+/** Undefined if the folder has none. Throws if it is not as an export writes it. */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const file = path.join(folder, 'table.json');
   try {
@@ -63,26 +63,19 @@ export async function openRange(file: string, bytes: number, isNew: boolean): Pr
   throw new Error(`${file} is not as the export left it: name another folder by --out`);
 }
 
-/** A file of JSON that is replaced in one step: an interruption leaves what it held before. */
-export class StateFile {
-  readonly #file: string;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(file: string) {
-    this.#file = file;
-  }
-
-  /** Saves one state after another. */
-  save(state: unknown): Promise<void> {
+/** Saves states one after another. An interruption leaves what the file held before. */
+export function stateFile(file: string): (state: unknown) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (state) => {
     const text = `${JSON.stringify(state, null, 2)}\n`;
-    this.#last = this.#last.then(async () => {
-      // Anew: it would follow a link of that name.
-      await rm(`${this.#file}.new`, { force: true });
-      await writeFile(`${this.#file}.new`, text, { flag: 'wx' });
-      await rename(`${this.#file}.new`, this.#file);
+    last = last.then(async () => {
+      // Removed first, as a write would follow a link of that name.
+      await rm(`${file}.new`, { force: true });
+      await writeFile(`${file}.new`, text, { flag: 'wx' });
+      await rename(`${file}.new`, file);
     });
-    return this.#last;
-  }
+    return last;
+  };
 }
 
 export interface Line {
@@ -103,10 +96,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, name: string):
     if (text.trim() !== '') yield { number, text: text.replace(/\r$/, '') };
 }
 
-/**
- * Every line, with a carriage return at its end if it has one. Throws a UsageError with a line's
- * number. Node's readline splits at U+2028, which JSON may hold.
- */
+/** Every line, with its carriage return. Node's readline splits at U+2028, which JSON may hold. */
 export async function* rawLinesOf(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Line> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);

@@ -22,7 +22,7 @@ export interface ImportOptions {
   readonly format: 'ndjson' | 'csv';
   /** Makes the key of an object or a row; undefined: lines are as an export writes them. */
   readonly keyOf: KeyOf | undefined;
-  /** Called with the records put so far, and the share of the whole, if that is known. */
+  /** Called with the number of records put so far, and the share of the whole if it is known. */
   readonly onProgress: (records: number, share?: number) => void;
   readonly signal: AbortSignal;
 }
@@ -77,7 +77,7 @@ async function checkSums(folder: string, { ranges }: Manifest): Promise<void> {
 
 type Item = PutItem<EncodedValue>;
 
-/** Ends before the first line that is no record, of which it tells: those above it are put. */
+/** Ends before the first line that is no record, so that those above it are put. */
 async function* untilBad(items: AsyncIterable<Item>, onBad: (error: unknown) => void): AsyncGenerator<Item> {
   try {
     yield* items;

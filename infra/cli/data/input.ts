@@ -12,16 +12,13 @@ const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 export interface Input {
   /** A file's path, or STANDARD_INPUT. */
   readonly source: string;
-  /** For messages. */
   readonly name: string;
   /** Called with the bytes read so far, packed as they are. */
   readonly onRead: (bytes: number) => void;
   readonly signal: AbortSignal;
 }
 
-/**
- * Reads as far as the bytes are taken. Throws a UsageError about `name` for gzip that is damaged.
- */
+/** Reads no more than is taken. Throws a UsageError about `name` if its gzip is damaged. */
 export async function* bytesOf({ source, name, onRead, signal }: Input): AsyncGenerator<Uint8Array> {
   const opened = source === STANDARD_INPUT ? process.stdin : createReadStream(source);
   const chunks = heard(addAbortSignal(signal, opened) as AsyncIterable<Buffer>, onRead);
@@ -41,7 +38,7 @@ export async function* bytesOf({ source, name, onRead, signal }: Input): AsyncGe
   try {
     yield* all.pipe(unpacked);
   } catch (cause) {
-    if (!isOfZlib(cause)) throw cause;
+    if (!(cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))) throw cause;
     throw new UsageError(`${name} is damaged gzip: ${cause.message}`, { cause });
   } finally {
     all.destroy();
@@ -59,8 +56,4 @@ async function* heard(chunks: AsyncIterable<Buffer>, onRead: Input['onRead']): A
 async function* headThen(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   if (head.length > 0) yield head;
   yield* { [Symbol.asyncIterator]: () => rest };
-}
-
-function isOfZlib(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 }

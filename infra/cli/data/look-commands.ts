@@ -63,7 +63,7 @@ const repair = storeCommand({
   name: 'stowage repair',
   operands: ['TABLE'],
   about: `Mends what verify finds. Keeps the records of readable pages; what it takes away it writes to a file first: NDJSON, a
-line a container, with its stored parts in base64 and what is lost. Run it again after an interruption.
+line per container, with its stored parts in base64 and what is lost. Run it again after an interruption.
 Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
   options: {
     from: FROM,
@@ -150,7 +150,7 @@ function takenText({ container, parts, lost, lostKeys, olderKeys }: Taken): stri
   return `${container}: ${[held, ...stretches, ...keys, ...older].join('; ')}`;
 }
 
-/** On the disk before it resolves. */
+/** Resolves once the file is on the disk. */
 async function appendTaken(file: string, { parts, ...taken }: Taken): Promise<void> {
   const named = Object.entries(parts).map(([name, bytes]) => [name, Buffer.from(bytes).toString('base64')]);
   await using handle = await open(file, 'a');
@@ -158,5 +158,4 @@ async function appendTaken(file: string, { parts, ...taken }: Taken): Promise<vo
   await handle.datasync();
 }
 
-/** Each by its name. */
 export const LOOK_COMMANDS = { verify, stats, inspect, repair };

@@ -1,7 +1,7 @@
 // A command's store, from its address to its end.
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { untilInterrupted } from '../interrupt.ts';
+import { exitCodeOf } from '../interrupt.ts';
 import {
   type Command,
   type CommandLine,
@@ -10,7 +10,7 @@ import {
   type RunnableCommand,
   UsageError,
 } from '../command-options.ts';
-import { warn, warnOf } from '../print.ts';
+import { warn } from '../print.ts';
 import { askTool } from '../external-tools.ts';
 import { ADDRESS_HELP, storeAt } from './address.ts';
 
@@ -20,7 +20,7 @@ const STORE_VARIABLE = 'STOWAGE_STORE';
 export const FROM = { value: 'STORE', help: `where the table is; default that in ${STORE_VARIABLE}` };
 export const TO = { value: 'STORE', help: `where the records go; default that in ${STORE_VARIABLE}` };
 
-/** As `storeAt`, also for what is no address at all. */
+/** As `storeAt`; throws a UsageError also if no address is given. */
 export function opened(option: string, address: unknown, createTable = true): Store {
   if (typeof address !== 'string')
     throw new UsageError(`${option} is missing: gcp://PROJECT/DATABASE or azure://ACCOUNT/TABLE`);
@@ -30,21 +30,14 @@ export function opened(option: string, address: unknown, createTable = true): St
 type Options = Readonly<Record<string, Option>>;
 
 interface StoreCommand<Declared extends Options> extends Command<Declared> {
-  /** Says that the same command goes on where it was interrupted, which is then printed. */
+  /** Prints after an interruption that the same command goes on. */
   readonly goesOn?: true;
   readonly run: (store: Store, given: CommandLine<Declared>, signal: AbortSignal) => Promise<void>;
 }
 
-/**
- * A command on the store at its `--from`, else its `--to`, which it closes. Prints an error in a
- * line, and gives an exit code.
- */
-export function storeCommand<const Declared extends Options>({
-  about,
-  goesOn,
-  run,
-  ...given
-}: StoreCommand<Declared>): RunnableCommand {
+/** A command on the store at its `--from`, or `--to` if it has no `--from`. Closes the store. */
+export function storeCommand<const Declared extends Options>(command: StoreCommand<Declared>): RunnableCommand {
+  const { about, goesOn, run, ...given } = command;
   const declared: Command<Declared> = { ...given, about: `${about}\n${ADDRESS_HELP}` };
   const name = 'from' in given.options ? 'from' : 'to';
   const runLine = (args: readonly string[]): Promise<void> =>
@@ -54,22 +47,16 @@ export function storeCommand<const Declared extends Options>({
         ...line.values,
         [name]: (line.values as Partial<Record<string, string>>)[name] ?? (process.env[STORE_VARIABLE] || undefined),
       };
-      try {
-        const code = await untilInterrupted(async (signal) => {
-          // A mistyped name is told, and makes no table.
-          const creates = name === 'to' || values['create'] !== undefined;
-          if (values[name] === undefined)
-            throw new UsageError(`--${name} is missing: name a STORE there, or in ${STORE_VARIABLE}`);
-          await using store = opened(`--${name}`, values[name], creates);
-          await run(store, { ...line, values: values as typeof line.values }, signal);
-        });
-        if (code === EXIT.interrupted && goesOn) warn(`This goes on: ${line.typed}`);
-        return code;
-      } catch (error) {
-        if (error instanceof UsageError) throw error;
-        warnOf(error);
-        return EXIT.failed;
-      }
+      const code = await exitCodeOf(async (signal) => {
+        // A mistyped name is an error, and makes no table.
+        const creates = name === 'to' || values['create'] !== undefined;
+        if (values[name] === undefined)
+          throw new UsageError(`--${name} is missing: name a STORE there, or in ${STORE_VARIABLE}`);
+        await using store = opened(`--${name}`, values[name], creates);
+        await run(store, { ...line, values: values as typeof line.values }, signal);
+      });
+      if (code === EXIT.interrupted && goesOn) warn(`This goes on: ${line.typed}`);
+      return code;
     });
   return { declared, run: runLine };
 }

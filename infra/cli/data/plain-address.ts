@@ -5,14 +5,14 @@ import { emulatorIn } from '../../../functions/gcp/emulator.ts';
 import type { PlainOptions, PlainPlace } from '../../plain/plain-place.ts';
 import { UsageError } from '../command-options.ts';
 import type { AskTool } from '../external-tools.ts';
-import { azureAccountAt, type Surroundings, TOKEN_KEPT_MS, withDomain } from './address.ts';
+import { azureAccountAt, type Surroundings, TOKEN_KEPT_MS, urlIn } from './address.ts';
 
 export const PLAIN_HELP = `A PLAIN is gcp://PROJECT[/DATABASE]/kind:KIND[?namespace=..&ancestor=KIND/ID..] or azure://ACCOUNT/table:NAME. Its
 requests go by the clouds' own clients, @google-cloud/datastore or @azure/data-tables, which must be installed.`;
 
 const PARAMETERS = ['namespace', 'ancestor'];
 
-/** Opens it. No I/O. Throws a UsageError for what is no such address. */
+/** Opens plain entities. No I/O. Throws a UsageError for a wrong address. */
 export async function plainAt(
   option: string,
   address: string | undefined,
@@ -23,8 +23,7 @@ export async function plainAt(
     throw new UsageError(`${option} ${why}`);
   };
   if (address === undefined) return refuse('is missing: gcp://PROJECT/kind:KIND or azure://ACCOUNT/table:NAME');
-  const text = withDomain(address);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = urlIn(address);
   const parts = url?.pathname.slice(1).split('/').map(decodeURIComponent) ?? [];
   const name = /^(kind|table):(.+)$/.exec(parts.pop() ?? '');
   const isGoogles = url?.protocol === 'gcp:' && name?.[1] === 'kind' && parts.length <= 1;
@@ -76,7 +75,7 @@ export async function gcloudClient(ask: AskTool) {
   return client;
 }
 
-/** Kinds and identifiers in turns: digits are an id, unless in quotes. */
+/** Kinds and identifiers in turns: an identifier of digits is a number, unless it is in quotes. */
 function pathIn(text: string): (string | number | bigint)[] {
   const parts = text.split('/');
   if (parts.length % 2 !== 0 || parts.includes(''))
@@ -115,7 +114,7 @@ export async function tableClientAt(
       : (given as TokenCredential);
   const { endpoint, credential, allowInsecureConnection } = azureAccountAt(account, surroundings);
   const settings = { allowInsecureConnection };
-  // Without a credential the endpoint holds a SAS; else az gives a token, as the client takes it.
+  // Without a credential the endpoint has a shared access signature.
   return credential === undefined
     ? new TableClient(endpoint, table, settings)
     : new TableClient(endpoint, table, theirs(credential) as TokenCredential, settings);

@@ -1,14 +1,13 @@
 // The commands that lead in and out: adopt, release, compare-with.
-import { z } from 'zod';
 import type { EncodedValue, Table } from '../../../shared/store/index.ts';
-import { PlainError, type PlainPlace } from '../../plain/plain-place.ts';
+import { PlainError, type PlainOptions, type PlainPlace } from '../../plain/plain-place.ts';
 import { EXIT } from '../exit.ts';
 import { choice, UsageError } from '../command-options.ts';
 import { say } from '../print.ts';
 import { askTool } from '../external-tools.ts';
-import { adopt, compareWith, type Difference, release } from './adopt.ts';
-import { RANGES, RANGES_STATE, rangesOf } from './commands.ts';
-import { encodedTable } from './copy.ts';
+import { adopt, ADOPT_STATE, compareWith, release } from './adopt.ts';
+import { RANGES, rangesOf } from './commands.ts';
+import { COPY_STATE, encodedTable } from './copy.ts';
 import { FROM, storeCommand, TO } from './open-store.ts';
 import { PLAIN_HELP, plainAt } from './plain-address.ts';
 import { counted, resumed } from './resumed.ts';
@@ -22,17 +21,13 @@ const STATE = { value: 'FILE', help: 'where it has come to' };
 
 /** Opens plain entities for one command, and closes them. */
 async function withPlain<T>(
-  [option, address]: readonly [option: string, address: string | undefined],
-  {
-    key,
-    where,
-    creates = false,
-  }: { readonly key?: string | undefined; readonly where?: string | undefined; readonly creates?: boolean },
+  address: string | undefined,
+  { key, where, creates = false }: Partial<PlainOptions> & { readonly creates?: boolean },
   work: (place: PlainPlace) => Promise<T>,
 ): Promise<T> {
   try {
     const surroundings = { ask: askTool, env: process.env, createTable: creates };
-    const place = await plainAt(option, address, { key, where }, surroundings);
+    const place = await plainAt('--plain', address, { key, where }, surroundings);
     try {
       return await work(place);
     } finally {
@@ -43,8 +38,6 @@ async function withPlain<T>(
     throw error;
   }
 }
-
-const ADOPT_STATE = z.strictObject({ cursor: z.string().optional(), records: z.int() });
 
 const adoptAll = storeCommand({
   name: 'stowage adopt',
@@ -65,7 +58,7 @@ ${PLAIN_HELP}`,
   async run(store, { operands: [name = ''], values, typed }, signal) {
     const { plain, key, where, state: file = `${name}.adopt.json` } = values;
     const order = choice('--order', values.order, ['hash', 'key']);
-    await withPlain(['--plain', plain], { key, where }, async (place) => {
+    await withPlain(plain, { key, where }, async (place) => {
       const of = [plain ?? '', key ?? '', where ?? '', values.to ?? '', name];
       const records = await resumed({ file, of, shape: ADOPT_STATE, done: 'were put', typed }, (state, onState) =>
         adopt({ place, store, table: name, order, state, onState, signal }),
@@ -94,11 +87,11 @@ ${PLAIN_HELP}`,
   examples: ['stowage release users --from gcp://my-project/stowage-prod --plain gcp://my-project/kind:User'],
   async run(store, { operands: [name = ''], values, typed }, signal) {
     const { plain, key, state: file = `${name}.release.json` } = values;
-    await withPlain(['--plain', plain], { key, creates: values['create-table'] }, async (place) => {
+    await withPlain(plain, { key, creates: values['create-table'] }, async (place) => {
       const of = [values.from ?? '', name, plain ?? ''];
       const table = await encodedTable(store, name, { create: false });
-      const records = await resumed({ file, of, shape: RANGES_STATE, done: 'were written', typed }, (state, onState) =>
-        release({ table, place, ranges: rangesOf(values), state, onState, signal }),
+      const records = await resumed({ file, of, shape: COPY_STATE, done: 'were written', typed }, (state, onState) =>
+        release(table, place, { ranges: rangesOf(values), state, onState, signal }),
       );
       await compared(place, table, records, signal);
     });
@@ -120,7 +113,7 @@ ${PLAIN_HELP}`,
   examples: ['stowage compare-with users --from gcp://my-project/stowage-prod --plain gcp://my-project/kind:User'],
   async run(store, { operands: [name = ''], values }, signal) {
     const table = await encodedTable(store, name, { create: false });
-    await withPlain(['--plain', values.plain], values, (place) => compared(place, table, undefined, signal));
+    await withPlain(values.plain, values, (place) => compared(place, table, undefined, signal));
   },
 });
 
@@ -135,10 +128,7 @@ async function compared(
     (onProgress) => compareWith(place, table, signal, (seen) => onProgress(seen, expected && seen / expected)),
     (seen) => `${seen} entities were compared`,
   );
-  tell(await comparing);
-}
-
-function tell({ entities, records, entitiesSum, recordsSum, named, isSame }: Difference): void {
+  const { entities, records, entitiesSum, recordsSum, named, isSame } = await comparing;
   if (isSame) return say(`Both hold the same ${records} records (checksum ${recordsSum}).`);
   process.exitCode = EXIT.failed;
   say(
@@ -149,5 +139,4 @@ function tell({ entities, records, entitiesSum, recordsSum, named, isSame }: Dif
   if (records > entities) say('The table holds records beyond them.');
 }
 
-/** Each by its name. */
 export const PLAIN_COMMANDS = { adopt: adoptAll, release: releaseAll, 'compare-with': compareAll };

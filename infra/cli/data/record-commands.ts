@@ -1,19 +1,12 @@
 // The commands on records: get, put, delete, scan; and the list of tables.
 import { addAbortSignal } from 'node:stream';
 import { inspect } from 'node:util';
-import {
-  decode,
-  encode,
-  type EncodedValue,
-  type Entry,
-  type Store,
-  type Table,
-  type TableOptions,
-} from '../../../shared/store/index.ts';
+import { decode, encode, type EncodedValue, type Entry } from '../../../shared/store/index.ts';
 import { choice, UsageError, wholeNumber } from '../command-options.ts';
 import { printableKey, say, sayLines, warn } from '../print.ts';
 import { wholeTextOf } from '../terminal-text.ts';
 import { checkExact } from '../../../functions/http/exact-json.ts';
+import { encodedTable } from './copy.ts';
 import { LINE_BYTES_MAX } from './files.ts';
 import { FROM, storeCommand } from './open-store.ts';
 import { lineOf, readableValue } from './record-line.ts';
@@ -29,7 +22,7 @@ Exit codes: 0 it is there, 1 it is not, or could not be read.`,
   examples: ['stowage get users ada --from gcp://my-project/stowage-prod'],
   async run(store, { operands, values }, signal) {
     const [name = '', key = ''] = operands;
-    const table = await tableIn(store, name, signal);
+    const table = await encodedTable(store, name, { create: false, signal });
     const entry = await table.get(key, { signal });
     if (entry === undefined) throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
     if (values.json) say(fullLine(entry));
@@ -62,7 +55,7 @@ const put = storeCommand({
     const ttlMs = ttl === undefined ? undefined : wholeNumber('--ttl-ms', ttl, 1);
     const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
     const value = valueOf(codec, text === undefined ? await standardInput(signal) : Buffer.from(text));
-    const table = await tableIn(store, name, signal, order === undefined ? { create: false } : { order });
+    const table = await encodedTable(store, name, { signal, ...(order === undefined ? { create: false } : { order }) });
     const { version } = await table.put(key, value, {
       signal,
       ...(ttlMs !== undefined && { ttlMs }),
@@ -83,7 +76,7 @@ Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
   async run(store, { operands, values }, signal) {
     const [name = '', key = ''] = operands;
     const ifVersion = values['if-version'];
-    const table = await tableIn(store, name, signal);
+    const table = await encodedTable(store, name, { create: false, signal });
     const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
     say(deleted ? 'deleted' : 'there was none');
   },
@@ -99,7 +92,7 @@ Exit codes: 0 it has it, 1 there is no such record, or it could not be written.`
   async run(store, { operands, values }, signal) {
     const [name = '', key = ''] = operands;
     const ttlMs = wholeNumber('--ttl-ms', values['ttl-ms'] ?? '', 1);
-    const table = await tableIn(store, name, signal);
+    const table = await encodedTable(store, name, { create: false, signal });
     if (!(await table.touch(key, { signal, ttlMs })))
       throw new Error(`there is no record ${JSON.stringify(key)} in ${name}`);
   },
@@ -112,7 +105,7 @@ const count = storeCommand({
   options: { from: FROM, prefix: { value: 'TEXT', help: 'of keys that begin so' } },
   examples: ['stowage count users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [name = ''], values: { prefix } }, signal) {
-    const table = await tableIn(store, name, signal);
+    const table = await encodedTable(store, name, { create: false, signal });
     say(String(await table.count({ signal, ...(prefix !== undefined && { prefix }) })));
   },
 });
@@ -154,8 +147,8 @@ const scan = storeCommand({
     const { from: _, limit: text, keys, reverse, ...bounds } = values;
     const limit = wholeNumber('--limit', text, 1, LIMIT_MAX);
     const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
-    const table = await tableIn(store, name, signal);
-    // One more than it prints: whether there is one, no cursor tells.
+    const table = await encodedTable(store, name, { create: false, signal });
+    // Asks for one more than it prints, as a cursor does not tell whether there is one.
     const options = { ...given, ...(reverse && { reverse }), limit: limit + 1, signal };
     const found = keys ? table.keys(options) : table.scan(options);
     let cursor: string | undefined;
@@ -185,22 +178,12 @@ const tables = storeCommand({
   },
 });
 
-/** A table that is not there is not made. */
-function tableIn(
-  store: Store,
-  name: string,
-  signal: AbortSignal,
-  options: TableOptions = { create: false },
-): Promise<Table<EncodedValue>> {
-  return store.table(name, { ...options, signal, codec: 'encoded' });
-}
-
 /** As `import` takes it, but for the version. */
 function fullLine(entry: Entry<EncodedValue>): string {
   return lineOf(entry).replace(/\}$/, `,"version":${JSON.stringify(entry.version)}}`);
 }
 
-/** Not of bytes. */
+/** A value that is not of bytes, for a terminal. */
 function printed({ key, value: stored }: Entry<EncodedValue>, table: string): string {
   const readable = readableValue(stored);
   if (readable !== undefined) return JSON.stringify(readable.value, null, 2);
@@ -212,7 +195,7 @@ function printed({ key, value: stored }: Entry<EncodedValue>, table: string): st
   }
 }
 
-/** Not more than a value may have. */
+/** Throws a UsageError beyond what a value may have. */
 async function standardInput(signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -237,5 +220,4 @@ function valueOf(codec: EncodedValue['codec'], bytes: Buffer): EncodedValue {
   }
 }
 
-/** Each by its name. */
 export const RECORD_COMMANDS = { get, put, delete: remove, touch, scan, count, tables, drop };

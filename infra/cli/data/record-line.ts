@@ -1,7 +1,7 @@
-// A record as a line of NDJSON, byte for byte: readable as `value` where JSON gives it back the
-// same, else as `data` in base64.
+// A record as a line of NDJSON, byte for byte: readable as `value` if JSON gives the same bytes
+// back, else as `data` in base64.
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';
 import { checkExact } from '../../../functions/http/exact-json.ts';
 
@@ -25,13 +25,10 @@ export function lineOf({ key, value, expiresAtMs }: Entry<EncodedValue>): string
   return JSON.stringify({ key, ...codec, ...content, expiresAtMs });
 }
 
-/** Makes a record's key of an object's members. Throws an Error for one that it cannot take. */
+/** Makes a record's key of an object's members. Throws an Error if one is no part of a key. */
 export type KeyOf = (partOf: (name: string) => unknown) => string;
 
-/**
- * With `keyOf` the line is any object, which is the value. Throws an Error that says what is wrong
- * with the line.
- */
+/** With `keyOf` the line is any object, and the value. Throws an Error about a wrong line. */
 export function itemOf(text: string, keyOf?: KeyOf): PutItem<EncodedValue> {
   if (keyOf !== undefined) {
     const value: unknown = JSON.parse(text);
@@ -67,7 +64,7 @@ export function readableValue(stored: EncodedValue): { readonly value: unknown }
   }
 }
 
-/** Records, and the sum of 64 bits of each line's SHA-256: equal for equal records in any order. */
+/** The sum of 64 bits of each line's SHA-256: the same for the same records in any order. */
 export class Checksum {
   records = 0;
   #sum = 0n;

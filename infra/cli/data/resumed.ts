@@ -1,18 +1,18 @@
-// Long work on many records: tells how far it is, saves that, and goes on from there when the same
-// command runs again.
+// Long work on many records: prints and saves how far it has come, and goes on from there when the
+// same command runs again.
 import { rm } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { StoreError } from '../../../shared/store/index.ts';
 import { UsageError } from '../command-options.ts';
 import { erase, say, warn } from '../print.ts';
 import { progress } from '../progress.ts';
 import { readText } from '../terminal-text.ts';
-import { StateFile } from './files.ts';
+import { stateFile } from './files.ts';
 
 export interface Resumed<State> {
-  /** Holds how far it is; goes once all is done. */
+  /** Holds how far the work has come; removed once all is done. */
   readonly file: string;
-  /** What the work is of: another work's file is refused. */
+  /** What is worked on: a file of other work is refused. */
   readonly of: readonly string[];
   readonly shape: z.ZodType<State>;
   /** As in `5 records were copied`. */
@@ -27,11 +27,11 @@ export async function resumed<State extends { readonly records: number }>(
   work: (state: State | undefined, onState: (now: State) => Promise<void>) => Promise<number>,
 ): Promise<number> {
   const state = await savedIn(file, shape, of);
-  const saved = new StateFile(file);
+  const save = stateFile(file);
   const working = counted(
     (onProgress) =>
       work(state, async (now) => {
-        await saved.save({ of, state: now });
+        await save({ of, state: now });
         onProgress(now.records);
       }),
     (sure) => `${sure} records ${done}. This goes on: ${typed}`,
@@ -69,7 +69,7 @@ export async function goingOn<T>(work: Promise<T>, anew: string): Promise<T> {
   }
 }
 
-/** Tells how far the work has come, and where it broke off after its first record. */
+/** Prints how far the work has come, and after a failure how many records are done. */
 export async function counted<T>(
   work: (onProgress: (records: number, share?: number) => void) => Promise<T>,
   brokenOff: (records: number) => string,

@@ -1,4 +1,4 @@
-// The command that vacuums a table, and goes on where one broke off.
+// `stowage vacuum`, which can go on where an earlier one ended.
 import type { Store, VacuumReport } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
 import { type CommandLine, positiveNumber, quoted, UsageError, wholeNumber } from '../command-options.ts';
@@ -63,5 +63,4 @@ function reportText(report: VacuumReport): string {
   return [progressText(report), ...counts].join(', ');
 }
 
-/** By its name. */
 export const VACUUM_COMMANDS = { vacuum };

@@ -1,4 +1,4 @@
-// What the credentials may do: one request of each kind, before anything else is tried.
+// Tries what the credentials may do, by one request of each kind.
 import {
   CALL,
   freshPrefix,
@@ -16,13 +16,12 @@ import type { Driver, EntityVersion } from '../../../shared/store/contract/drive
 /** Kinds of requests; on Azure `list` comes first, as it also creates the table. */
 export type AccessKind = 'list' | 'insert' | 'read' | 'patch' | 'replace' | 'remove';
 
-/** A kind of request that was not carried out. */
 export interface Refusal {
   readonly kind: AccessKind;
   readonly why: string;
 }
 
-/** The requests that were refused or failed. The credentials may make all others. */
+/** The requests that were refused or failed; the credentials allow all others. */
 export async function refusedTo(driver: Driver): Promise<Refusal[]> {
   const id = freshPrefix();
   const refusals: Refusal[] = [];

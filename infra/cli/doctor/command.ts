@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { ADDRESS_HELP } from '../data/address.ts';
 import { EXIT } from '../exit.ts';
-import { untilInterrupted } from '../interrupt.ts';
+import { exitCodeOf } from '../interrupt.ts';
 import {
   command,
   type CommandLine,
@@ -11,10 +11,10 @@ import {
   UsageError,
   wholeNumber,
 } from '../command-options.ts';
-import { say, sayLines, warn, warnOf } from '../print.ts';
+import { say, sayLines, warn } from '../print.ts';
 import { askTool } from '../external-tools.ts';
 import { examine } from './examine.ts';
-import { placeAt } from './clouds.ts';
+import { placeAt } from './cloud-places.ts';
 import type { Recording } from './recording.ts';
 import { examinationText } from './text.ts';
 
@@ -44,16 +44,7 @@ ${ADDRESS_HELP}`,
 
 export const doctorCommand: RunnableCommand = {
   declared: DOCTOR,
-  run: (args) =>
-    runCommand(DOCTOR, args, async (line) => {
-      try {
-        return await untilInterrupted((signal) => run(line, signal));
-      } catch (error) {
-        if (error instanceof UsageError) throw error;
-        warnOf(error);
-        return EXIT.failed;
-      }
-    }),
+  run: (args) => runCommand(DOCTOR, args, (line) => exitCodeOf((signal) => run(line, signal))),
 };
 
 async function run({ values }: CommandLine<typeof DOCTOR.options>, signal: AbortSignal): Promise<number> {

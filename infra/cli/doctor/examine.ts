@@ -7,7 +7,7 @@ import { type DriverCounters, measured } from '../../../shared/drivers/measured.
 import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import { type Refusal, refusedTo } from './access.ts';
 import { type Latency, measure } from './measure.ts';
-import type { Place, Transport, TransportName } from './place.ts';
+import type { Place, Transport, TransportName } from './examined-place.ts';
 import { type Recording, recordOf } from './recording.ts';
 
 /** What was seen over one transport. */
@@ -36,7 +36,7 @@ export interface Examination {
   readonly profile: SlowProfile | null;
   /** What breaks a promise or a rule of DESIGN.md: the place is not fit. */
   readonly broken: readonly string[];
-  /** What is otherwise than assumed, and breaks nothing. */
+  /** What differs from what is assumed, and breaks nothing. */
   readonly unlike: readonly string[];
   /** What could not be removed. */
   readonly left: string | null;
@@ -50,22 +50,13 @@ export interface ExamineOptions {
   readonly onRecorded?: (recording: Recording) => Promise<void>;
   /** Told what is done next. */
   readonly onStep?: (what: string) => void;
+  /** Told what could not be removed. */
+  readonly onLeft: (what: string) => void;
 }
 
-/**
- * Rejects only with the signal's reason. Whatever happens, the place is removed: `onLeft` is told
- * if that fails.
- */
-export async function examine(
-  place: Place,
-  {
-    requests,
-    signal,
-    onRecorded,
-    onStep = () => {},
-    onLeft,
-  }: ExamineOptions & { readonly onLeft: (what: string) => void },
-): Promise<Examination> {
+/** Rejects only with the signal's reason. Whatever happens, it removes what it wrote. */
+export async function examine(place: Place, options: ExamineOptions): Promise<Examination> {
+  const { signal, onRecorded, onStep = () => {}, onLeft } = options;
   const startedAt = new Date().toISOString();
   const unlike: string[] = [];
   const seen: Seen[] = [];
@@ -75,7 +66,7 @@ export async function examine(
   const region = (await place.region().catch(() => undefined)) ?? null;
   try {
     for (const transport of place.transports) {
-      const one = await examineOver(place, transport, { requests, signal, onStep });
+      const one = await examineOver(place, transport, { ...options, onStep });
       seen.push(one.seen);
       unlike.push(...one.unlike);
       profile ??= one.profile;
@@ -112,11 +103,11 @@ export async function examine(
 async function examineOver(
   place: Place,
   transport: Transport,
-  { requests, signal, onStep }: Required<Omit<ExamineOptions, 'onRecorded'>>,
+  { requests, signal, onStep }: Required<Pick<ExamineOptions, 'requests' | 'signal' | 'onStep'>>,
 ) {
   const { name } = transport;
   const { driver, counters } = measured(checked(transport.open()));
-  // Whoever ends the command ends the requests under way.
+  // Ctrl-C also ends the requests under way.
   const end = (): void => void driver.close();
   signal.addEventListener('abort', end, { once: true });
   let [broken, latencies, commitsPerSecond]: [Broken[], Seen['latencies'], number | null] = [[], {}, null];
@@ -131,11 +122,8 @@ async function examineOver(
       broken = await brokenAmong(checks, driver, transport, { signal, onCheck });
       onStep(`${name}: how long requests take`);
       try {
-        ({ latencies, commitsPerSecond, profile } = await measure(driver, {
-          requests,
-          assumed: place.assumed,
-          signal,
-        }));
+        const asked = { requests, assumed: place.assumed, signal };
+        ({ latencies, commitsPerSecond, profile } = await measure(driver, asked));
       } catch (error) {
         signal.throwIfAborted();
         broken.push({ check: 'requests that follow each other succeed', why: reasonOf(error) });
@@ -151,7 +139,7 @@ async function examineOver(
   }
 }
 
-/** Undefined where the service does not tell the time. A date has whole seconds. */
+/** Null if the service tells no time. Half a second is taken off, as a date has whole seconds. */
 async function clockAhead(place: Place): Promise<number | null> {
   const beganMs = Date.now();
   const serviceMs = await place.serviceTimeMs().catch(() => undefined);
@@ -177,7 +165,7 @@ function brokenTexts({ transport, refused, broken }: Seen): string[] {
   ];
 }
 
-/** Beyond this a figure of the comparison on emulators says little about the account. */
+/** From this factor on, figures of emulators say little about the account. */
 const UNLIKE_FACTOR = 2;
 
 function slowerThan(profile: SlowProfile, assumed: SlowProfile): string[] {

@@ -1,5 +1,5 @@
-// Times requests of each kind, one after another, and turns them into a network profile, which the
-// comparison's emulators then answer by.
+// Times requests of each kind, one after another, and makes a network profile of them, by which the
+// comparison's emulators delay their answers.
 import {
   CALL,
   freshPrefix,
@@ -15,7 +15,6 @@ import {
 import type { RoundTrip, SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Driver, EntityId, EntityVersion } from '../../../shared/store/contract/driver.ts';
 
-/** Round trips of one kind, in milliseconds. */
 export interface Latency {
   readonly requests: number;
   readonly p50Ms: number;
@@ -25,9 +24,8 @@ export interface Latency {
 }
 
 export interface Measured {
-  /** By the kind of request. */
   readonly latencies: Readonly<Record<string, Latency>>;
-  /** Commits of one entity, each after the answer to the one before. */
+  /** Commits of one entity, one after another. */
   readonly commitsPerSecond: number;
   readonly profile: SlowProfile;
 }
@@ -76,18 +74,11 @@ export async function measure(
   last = await written(driver, insert(big, large));
   await time('commit of 256 KiB', async () => (last = await written(driver, patch(big, last, large))));
   await time('read of 256 KiB', () => driver.read([{ id: big, parts: 'all' }], CALL));
-  let of = (
-    await driver.write(
-      some.map((id) => insert(id, small)),
-      CALL,
-    )
-  ).map(versionIn);
+  const inserts = some.map((id) => insert(id, small));
+  let of = (await driver.write(inserts, CALL)).map(versionIn);
   await time(`commit of ${some.length} entities`, async () => {
-    const outcomes = await driver.write(
-      some.map((id, at) => patch(id, of[at]!, small)),
-      CALL,
-    );
-    of = outcomes.map(versionIn);
+    const patches = some.map((id, at) => patch(id, of[at]!, small));
+    of = (await driver.write(patches, CALL)).map(versionIn);
   });
   const asked = some.slice(0, readsMax).map((id) => ({ id, parts: 'all' as const }));
   if (asked.length > 1) await time(`read of ${asked.length} entities`, () => driver.read(asked, CALL));
@@ -127,7 +118,7 @@ function versionIn(outcome: { readonly kind: string; readonly version?: EntityVe
 /** A round trip this many times the median belongs to the tail and not to the spread. */
 const TAIL_FACTOR = 3;
 
-/** The logarithms' standard deviation around each kind's median, and what lies far above it. */
+/** The standard deviation of the logarithms around each kind's median, and the tail above it. */
 function spreadOf(kinds: readonly (readonly number[])[]): Pick<SlowProfile, 'sigma' | 'tail'> {
   const factors = kinds.flatMap((taken) => taken.map((ms) => ms / at(taken, 0.5)));
   const [body, far] = [factors.filter((one) => one < TAIL_FACTOR), factors.filter((one) => one >= TAIL_FACTOR)];

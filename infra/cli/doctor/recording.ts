@@ -7,7 +7,7 @@ import { brokenAmong } from '../../../shared/drivers/conformance/run.ts';
 import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/send-http.ts';
 import type { Wire } from '../../../shared/drivers/datastore/own-client.ts';
 import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
-import type { Exchange, Place } from './place.ts';
+import type { Exchange, Place } from './examined-place.ts';
 
 export interface Recording {
   readonly stowageRecording: 1;
@@ -18,7 +18,7 @@ export interface Recording {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Runs the checks that are recorded; whether they hold is no matter here. */
+/** Runs the checks that are recorded, whether or not they hold. */
 export async function recordOf(place: Place, signal: AbortSignal): Promise<Recording> {
   const exchanges: Exchange[] = [];
   const driver = place.recorded(exchanges);
@@ -53,12 +53,12 @@ export function tableRequestText({ method, target, headers, body }: HttpRequest)
   return lines.join('\n').replaceAll(RANDOM, 'random');
 }
 
-/** A client that keeps what it sends and hears. */
+/** A client that keeps requests and replies. */
 export function recordingClient(exchanges: Exchange[]): (client: HttpClient) => HttpClient {
   return (client) => ({
     ...client,
     async send(asked, untilMs) {
-      // Its memory is used again for the next request.
+      // Before sending, as the memory of the body is used again for the next request.
       const request = tableRequestText(asked);
       const reply = await client.send(asked, untilMs);
       exchanges.push({ request, reply: tableReplyText(reply) });
@@ -80,7 +80,7 @@ export function datastoreRequestText({ path, message }: Parameters<Wire['unary']
   return `${path}\n${message.toString('base64')}`;
 }
 
-/** A channel that keeps what it sends and hears. */
+/** A channel that keeps requests and replies. */
 export function recordingChannel(exchanges: Exchange[]): (channel: Wire) => Wire {
   return (channel) => ({
     close: () => channel.close(),

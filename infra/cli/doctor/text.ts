@@ -33,7 +33,7 @@ function seenLines({ transport, refused, checks, broken, counters, latencies, co
     ...(rows.length === 0 ? [] : [textTable(['milliseconds', 'p50', 'p90', 'p99', 'max'], rows, 1)]),
     ...(commitsPerSecond === null
       ? []
-      : [`  One entity bears ${commitsPerSecond} commits a second, one after another`]),
+      : [`  One entity takes ${commitsPerSecond} commits per second, one after another`]),
   ];
 }
 

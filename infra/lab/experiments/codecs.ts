@@ -20,7 +20,6 @@ function packed(name: string, options: ConstructorParameters<typeof Packr>[0]): 
   return { name, encode: (value) => packr.pack(value), decode: (bytes) => packr.unpack(bytes) as unknown };
 }
 
-/** Text is encoded as UTF-8. */
 function text(name: string, write: (value: Dictionary) => string, read: (text: string) => unknown): Codec {
   return { name, encode: (value) => Buffer.from(write(value)), decode: (bytes) => read(Buffer.from(bytes).toString()) };
 }

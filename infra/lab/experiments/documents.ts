@@ -3,7 +3,7 @@ import { recordSource } from '../../../shared/lab/work/sample-records.ts';
 import * as codecs from './codecs.ts';
 import type { Codec, Dictionary } from './codecs.ts';
 
-/** A serializer of then with its figures, the serializer that stands in for it now, or both. */
+/** A serializer of that time with its figures, today's counterpart, or both. */
 export interface Row {
   readonly published?: {
     readonly name: string;

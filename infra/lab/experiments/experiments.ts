@@ -30,7 +30,7 @@ await runCommand(EXPERIMENTS, process.argv.slice(2), () =>
   }),
 );
 
-/** Each codec once, as one may stand in for several serializers of then. */
+/** Each codec once: one may be the counterpart of several serializers of that time. */
 function codecsIn(rows: readonly Row[]): Codec[] {
   return [...new Set(rows.flatMap(({ measured: codec }) => codec ?? []))];
 }

@@ -12,7 +12,7 @@ export interface Measured {
   readonly bytes: number;
 }
 
-/** Long enough that the time to read the clock does not matter. */
+/** Reading the clock takes a negligible part of this time. */
 const CHUNK_LEAST_US = 3_000;
 
 /** Processor time per call of all threads, in ms: other programs' time is not in it. */
@@ -28,10 +28,7 @@ function callMs(work: () => unknown): number {
   return tookUs / calls / 1_000;
 }
 
-/**
- * Medians of the rounds, which take the codecs in turn, so that a machine that slows down slows all
- * of them. A first round warms up. Throws if a value does not come back the same.
- */
+/** Medians of rounds in which the codecs take turns. Throws if a value comes back changed. */
 export function measured(codecs: readonly Codec[], value: Dictionary, rounds: number): ReadonlyMap<Codec, Measured> {
   const runs = codecs.map((codec) => ({ codec, encode: [] as number[], decode: [] as number[], bytes: 0 }));
   for (let round = 0; round <= rounds; round += 1) {
@@ -76,7 +73,7 @@ export function questionText(question: Question, now: ReadonlyMap<Codec, Measure
 
 type Outcome = 'same' | 'changed' | 'refused';
 
-/** Whether a value comes back of the same type and equal, and a repeated object still as one. */
+/** `same`: the value has its type and content back, and a repeated object is still one. */
 export function outcomeOf(codec: Codec, value: unknown): Outcome {
   let bytes: Uint8Array;
   try {

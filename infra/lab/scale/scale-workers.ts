@@ -7,10 +7,10 @@ import { nameOf, type Row } from '../../../shared/lab/scale/scale-rows.ts';
 
 const WORKER = new URL('scale-worker.ts', import.meta.url);
 
-/** Requests and replies die young: with Node.js's own 16 MB a fifth of the time goes to GC. */
+/** With Node.js's own 16 MB, collecting requests and replies takes a fifth of the time. */
 const YOUNG_MB = 128;
 
-/** A table of containers has found its shape by the end of this warm-up. */
+/** By the end of this warm-up a table of containers has its final shape. */
 export const TIMES: Times = { warmUpMs: 20_000, windowMs: 5_000 };
 
 /** Single entities need no longer warm-up, as they do not change their shape. */

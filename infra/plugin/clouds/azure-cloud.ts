@@ -1,10 +1,11 @@
-// Azure: az finds variables and uploads code, as Terraform's provider cannot on Flex Consumption.
+// Azure: az finds values for Terraform's variables, and uploads the code, because Terraform's
+// provider cannot do that on Flex Consumption.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import { type AzureEndpoint, placeOf } from '../../cli/endpoints.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { firstOnPath, lastLines, outputOf, type Run } from '../context/cloud-tools.ts';
 import { idOf, refreshReferences, settleApps } from './function-apps.ts';
 import { type Account, asked, type CloudSide, commonVariables, isServing, type Missing } from './cloud.ts';
@@ -30,7 +31,7 @@ export const RESOURCE_PROVIDERS = [
 
 /** As runtime_version in infra/azure/functions.tf. */
 const NODE = '24';
-/** az is a process of 80 MB for each question. */
+/** Each question starts az, a process of 80 MB. */
 const ASKED_AT_ONCE = 4;
 
 const CONVERSION = 'https://learn.microsoft.com/azure/storage/common/redundancy-migration';
@@ -132,13 +133,13 @@ export const azure: CloudSide = {
     for (const { type, values } of resources) {
       if (type !== 'azurerm_management_lock') continue;
       const { code, stderr } = await run('az', ['lock', 'delete', '--ids', String(values['id'])]);
-      // Gone already, if a removal was interrupted here.
+      // An interrupted removal may have deleted it already.
       if (code !== 0 && !/NotFound/.test(stderr)) throw new DeployError(`the lock stays: ${lastLines(stderr)}`);
     }
   },
 };
 
-/** An upload restarts the app: the tag `package` has the hash of the package that is there. */
+/** Uploads only what differs from the hash in the tag `package`, as an upload restarts the app. */
 async function uploadChanged(run: Run, endpoint: AzureEndpoint, settings: Settings): Promise<void> {
   for (const [name, app] of Object.entries(endpoint.apps)) {
     const file = packageOf(settings, name);
@@ -148,7 +149,7 @@ async function uploadChanged(run: Run, endpoint: AzureEndpoint, settings: Settin
     const resource = ['--resource-id', idOf(endpoint, app)];
     if ((await queried(run, ['tag', 'list', ...resource], 'properties.tags.package')) === hash) continue;
     const update = ['tag', 'update', ...resource, '--operation', 'Merge', '--output', 'none', '--tags'];
-    // Nobody knows what an upload that breaks off has installed.
+    // If the upload breaks off, it is not known what is installed.
     await outputOf(run, 'az', [...update, 'package=unknown']);
     const args = [...UPLOAD, ...placeOf(endpoint, app), '--src', file];
     const { code, stdout, stderr } = await run('az', args, { timeoutMs: UPLOAD_TIMEOUT_MS });
@@ -157,7 +158,7 @@ async function uploadChanged(run: Run, endpoint: AzureEndpoint, settings: Settin
   }
 }
 
-/** The object id of whoever is logged in, and what the subscription lacks or has of the stage. */
+/** The caller's object id, and what the subscription has and lacks for the stage. */
 async function checkSubscription(
   run: Run,
   id: string,
@@ -183,14 +184,14 @@ async function checkSubscription(
     ...(principal !== undefined && { principal }),
     variables: {
       present_groups: wordsIn(groups),
-      // Who may not see them may not register them either: somebody else has.
+      // Somebody who may not list them may not register them either, so others must have done that.
       resource_providers:
         registered === undefined ? [] : RESOURCE_PROVIDERS.filter((one) => !wordsIn(registered).includes(one)),
     },
   };
 }
 
-/** ARM takes a version of Node.js that the region lacks, and then no app starts. */
+/** ARM accepts a version of Node.js that the region lacks, but then no app starts. */
 async function checkRegion(run: Run, region: string, regions: readonly string[], missing: Missing[]): Promise<void> {
   if (regions.includes(region) && (await hasNode(run, region))) return;
   const offering: string[] = [];
@@ -205,7 +206,7 @@ async function checkRegion(run: Run, region: string, regions: readonly string[],
   });
 }
 
-/** An az that cannot be asked keeps nobody from deploying. */
+/** True if az cannot say: that must not prevent a deployment. */
 async function hasNode(run: Run, region: string): Promise<boolean> {
   const list = ['functionapp', 'list-flexconsumption-runtimes', '--location', region, '--runtime', 'node'];
   const listed = await queried(run, list, '[].version');
@@ -216,12 +217,11 @@ function wordsIn(text = ''): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** The answer of az, as plain text. */
 async function queried(run: Run, args: readonly string[], query: string): Promise<string | undefined> {
   return await asked(run, 'az', [...args, '--query', query, '--output', 'tsv']);
 }
 
-/** The claim that Azure's roles and policies go by; no right to read the directory is needed. */
+/** The claim that Azure's roles name. Reading it from the token needs no right in the directory. */
 function objectIdIn(token: string): string | undefined {
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { oid?: unknown };

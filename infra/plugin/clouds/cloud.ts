@@ -1,15 +1,14 @@
-// The interface of a cloud to the commands. gcp.ts and azure.ts implement it.
+// What the commands need of a cloud. gcp-cloud.ts and azure-cloud.ts implement it.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { scheduleOf, type Settings, transportOf } from '../context/settings.ts';
+import { scheduleOf, type Settings, transportOf } from '../context/deploy-settings.ts';
 import type { Run } from '../context/cloud-tools.ts';
 
 /** The account that deploys, found out before anything is changed. */
 export interface Account {
   /** Google Cloud project, or Azure subscription. */
   readonly place: string;
-  /** For people. */
   readonly who: string;
   /** As Terraform grants rights: an IAM member, or an object id. Undefined if not known. */
   readonly principal?: string;
@@ -28,7 +27,7 @@ export interface Loss {
   /** The Terraform address, such as `google_firestore_database.store`. */
   readonly address: string;
   readonly type: string;
-  /** Made again, empty. */
+  /** It is made again, empty. */
   readonly isReplaced: boolean;
   /** The resource's present values. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -42,29 +41,20 @@ export interface Reason {
   readonly after: string;
 }
 
-/** A resource in Terraform's state. */
 export interface StateResource {
   readonly type: string;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The place of a stage, and its name. Undefined where a resource does not say. */
-export interface Origin {
-  /** Google Cloud project, or Azure subscription. */
-  readonly place: string | undefined;
-  /** The service and the stage, as `stowage-dev`. */
-  readonly name: string | undefined;
-}
-
 /** The types of a cloud's resources that hold records, and those that serve. */
 export interface Holdings {
-  /** Addresses of what is gone with the records in it. */
+  /** Addresses of resources that are deleted together with the records in them. */
   readonly data: readonly string[];
   /** The type of the resources that answer callers. */
   readonly functionType: string;
   /** The setting in serverless.yml behind an attribute that cannot change in place. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The way to the changed setting that keeps the data. */
+  /** How to get what the changed setting asks for, and keep the data. */
   advice(loss: Loss, account: Account): string;
 }
 
@@ -73,17 +63,17 @@ export interface CloudSide {
   readonly holdings: Holdings;
   /** The environment variable that names the place. */
   readonly placeVariable: string;
-  /** The stage that a resource in the state says it is of. */
-  originOf(resource: StateResource): Origin;
+  /** The place and the name (`stowage-dev`) of the stage that a resource in the state is of. */
+  originOf(resource: StateResource): Readonly<Record<'place' | 'name', string | undefined>>;
   /** Checks all at once, and pushes what is missing onto `missing` instead of throwing. */
   check(run: Run, settings: Settings, missing: Missing[]): Promise<Account>;
   /** Values of infra/<cloud>/variables.tf. */
   variables(settings: Settings, account: Account, deployers: readonly string[]): Record<string, unknown>;
   /** From Terraform's outputs; undefined without functions. Throws on another shape. */
   endpoint(outputs: Readonly<Record<string, unknown>>, account: Account): CloudEndpoint | undefined;
-  /** Whether an apply may succeed in minutes: new roles are not known everywhere at once. */
+  /** Whether an apply that failed so may succeed in minutes, as after a new role. */
   isPassing(said: string): boolean;
-  /** Mends what each apply leaves wrong, and uploads changed packages. Repeatable. */
+  /** Mends what each apply leaves wrong, and uploads changed packages. May be repeated. */
   settle(context: Context, endpoint: CloudEndpoint): Promise<void>;
   /** Has the functions read their app keys anew, without an update by Terraform. */
   rereadKeys(context: Context, endpoint: CloudEndpoint): Promise<void>;
@@ -140,7 +130,6 @@ function environmentOf(settings: Settings) {
   };
 }
 
-/** Whether Terraform's outputs name functions. */
 export function isServing({ functions }: Readonly<Record<string, unknown>>): boolean {
   return typeof functions === 'object' && functions !== null && Object.keys(functions).length > 0;
 }

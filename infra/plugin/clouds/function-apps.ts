@@ -1,16 +1,14 @@
-// Puts right Azure's function apps after every apply: stray settings, and references to secrets.
+// Mends Azure's function apps after every apply: stray settings, and references to secrets.
 import * as z from 'zod';
 import { type AzureEndpoint, placeOf } from '../../cli/endpoints.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { outputOf, type Run } from '../context/cloud-tools.ts';
 
-/**
- * With these, which azurerm writes, the host of an app with an identity does not start
- * (https://github.com/hashicorp/terraform-provider-azurerm/issues/29693).
- */
+// With these settings, which azurerm writes, the host of an app with an identity does not start:
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/29693.
 const STRAY_SETTINGS = ['AzureWebJobsStorage', 'DEPLOYMENT_STORAGE_CONNECTION_STRING'] as const;
 
-/** The first version that has references in a list of their own. */
+/** The first version that lists references. */
 const API_VERSION = '2022-03-01';
 
 const REFERENCES = z.object({
@@ -27,15 +25,13 @@ const REFERENCES = z.object({
   ),
 });
 
-/**
- * Asks again for secrets that were refused while the app's right was new: Azure keeps a refusal for
- * up to a day. Throws a DeployError that names a missing secret.
- */
+/** Throws a DeployError that names a secret which the app does not get. */
 export async function settleApps(run: Run, endpoint: AzureEndpoint): Promise<void> {
   for (const [name, app] of Object.entries(endpoint.apps)) {
     await deleteStraySettings(run, endpoint, app);
     // A function without a caller has no app keys.
     if (!(name in endpoint.urls)) continue;
+    // Azure remembers for up to a day that it refused a secret while the app's right was new.
     if ((await unresolved(run, endpoint, app)).length === 0) continue;
     await refreshReferences(run, endpoint, app);
     const [left] = await unresolved(run, endpoint, app);
@@ -51,7 +47,7 @@ export async function refreshReferences(run: Run, endpoint: AzureEndpoint, app: 
 async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: string): Promise<void> {
   const settings = ['functionapp', 'config', 'appsettings'];
   const place = placeOf(endpoint, app);
-  // Only names come out: a setting's value may be a secret.
+  // Asks for names alone, as the value of a setting may be a secret.
   const query = `[?${STRAY_SETTINGS.map((name) => `name=='${name}'`).join(' || ')}].name`;
   const present = await outputOf(run, 'az', [...settings, 'list', ...place, '--query', query, '--output', 'tsv']);
   const names = present.split(/\s+/).filter((name) => name !== '');
@@ -59,7 +55,7 @@ async function deleteStraySettings(run: Run, endpoint: AzureEndpoint, app: strin
   await outputOf(run, 'az', [...settings, 'delete', ...place, '--setting-names', ...names, '--output', 'none']);
 }
 
-/** References of the app that have brought no secret, each with the reason. */
+/** The app's references that give no secret, each with the reason. */
 async function unresolved(run: Run, endpoint: AzureEndpoint, app: string): Promise<string[]> {
   const { value } = REFERENCES.parse(JSON.parse(await rest(run, 'get', referencesOf(endpoint, app))));
   return value.flatMap(({ properties: { status = 'no status', secretName = '', vaultName = '', details = '' } }) =>
@@ -71,7 +67,6 @@ function referencesOf(endpoint: AzureEndpoint, app: string): string {
   return `${idOf(endpoint, app)}/config/configreferences/appsettings`;
 }
 
-/** The resource manager's id of an app. */
 export function idOf({ subscription, resourceGroup }: AzureEndpoint, app: string): string {
   return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/Microsoft.Web/sites/${app}`;
 }

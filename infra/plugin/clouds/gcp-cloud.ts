@@ -1,13 +1,13 @@
-// Google Cloud: gcloud finds the values for Terraform's variables; Terraform uploads the code.
+// Google Cloud: gcloud finds values for Terraform's variables, and Terraform uploads the code.
 import path from 'node:path';
 import * as z from 'zod';
 import { firstOnPath, outputOf, type Run } from '../context/cloud-tools.ts';
 import { asked, type CloudSide, commonVariables, isServing, type Missing } from './cloud.ts';
 
-/** Terraform enables the others through these two. */
+/** Terraform enables all other APIs through these two. */
 const APIS = ['serviceusage.googleapis.com', 'cloudresourcemanager.googleapis.com'];
 
-/** gcloud answers when the new revision serves. */
+/** gcloud answers once the new revision serves. */
 const UPDATE_TIMEOUT_MS = 10 * 60_000;
 
 const OUTPUTS = z.object({
@@ -118,14 +118,8 @@ export const gcp: CloudSide = {
     for (const { type, values } of resources) {
       if (type !== 'google_firestore_database') continue;
       const place = [`--database=${String(values['name'])}`, `--project=${String(values['project'])}`];
-      await outputOf(run, 'gcloud', [
-        'firestore',
-        'databases',
-        'update',
-        ...place,
-        '--no-delete-protection',
-        '--quiet',
-      ]);
+      const update = ['firestore', 'databases', 'update', ...place, '--no-delete-protection', '--quiet'];
+      await outputOf(run, 'gcloud', update);
     }
   },
 };

@@ -1,8 +1,8 @@
-// Asks before anything is taken away. Data goes only by its own option, functions after a yes.
+// Asks before anything is deleted: data only with an option of its own, functions after a yes.
 import { createInterface } from 'node:readline/promises';
 import type { Loss } from '../clouds/cloud.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import type { Stack } from '../stack/stack.ts';
 import type { Planned } from '../stack/terraform.ts';
 
@@ -23,13 +23,16 @@ Set it back. ${[...advice].join('\n')}
 To give the data up: npx serverless deploy --delete-data`);
 }
 
-/** Lists and asks about functions or data that plans take away. Throws a DeployError on a no. */
+/** Asks before plans delete functions or data. Throws a DeployError if the answer is no. */
 export async function agreeToLosses(
   context: Context,
   plans: readonly { readonly stack: Stack; readonly planned: Planned }[],
   isConfirmed: boolean,
 ): Promise<void> {
-  const functions = plans.map(({ stack, planned }) => functionsText(stack, planned)).filter((text) => text !== '');
+  const functions = plans.flatMap(({ stack, planned: { losses } }) => {
+    const some = losses.filter(({ type }) => type === stack.side.holdings.functionType);
+    return some.length === 0 ? [] : [linesOf(stack, some)];
+  });
   const emptied = plans.flatMap(({ stack, planned }) => (dataLosses(stack, planned).length > 0 ? [stack] : []));
   if (functions.length > 0)
     context.log(`This takes functions away; callers are refused until they are back:\n${functions.join('\n')}`);
@@ -37,17 +40,7 @@ export async function agreeToLosses(
   if (functions.length + emptied.length > 0) await confirm(context, isConfirmed, emptied);
 }
 
-function functionsText(stack: Stack, { losses }: Planned): string {
-  return linesOf(
-    stack,
-    losses.filter(({ type }) => type === stack.side.holdings.functionType),
-  );
-}
-
-/**
- * Asks for the stage's name, with the places of those stacks whose data goes. Throws a DeployError
- * if it is not given or nobody can be asked.
- */
+/** Asks for the stage's name, with places that lose data. Throws a DeployError without it. */
 export async function confirm({ settings }: Context, isConfirmed: boolean, emptied: readonly Stack[]): Promise<void> {
   if (isConfirmed) return;
   const places = emptied.map(({ account }) => account.place);

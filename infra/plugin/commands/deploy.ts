@@ -1,8 +1,8 @@
-// `serverless deploy`: check, package, plan; refuse if data would go, ask if functions would;
-// apply, upload, try out. After an interruption the same command goes on.
+// `serverless deploy`: checks, packages, plans; refuses to delete data, asks before it deletes
+// functions; applies, uploads, tries out. After an interruption the same command goes on.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { writeEndpoints } from '../stack/endpoints-file.ts';
 import { patiently } from '../stack/patience.ts';
 import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
@@ -74,7 +74,7 @@ async function deployOne({ stack, planned }: StackPlan, context: Context): Promi
   context.log(`\n${side.cloud}: apply`);
   const apply = async (): Promise<void> => {
     const plan = next ?? (await planOf(stack, context));
-    // The first plan was agreed to; what is left of it after a failure is planned anew.
+    // The first plan was agreed to. After a failure, what is left of it is planned again.
     if (next === undefined) refuseDataLoss(stack, plan);
     next = undefined;
     await stack.terraform.apply(plan);

@@ -1,4 +1,4 @@
-// `serverless info`: what is deployed, where, in which version, and the tables in it.
+// `serverless info`: prints addresses, commands that read the credentials, and tables.
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/deploy-context.ts';
@@ -23,7 +23,7 @@ export async function findEndpoints(context: Context): Promise<readonly CloudEnd
   return endpoints;
 }
 
-/** Addresses, places of credentials, tables. A question that fails is printed with its error. */
+/** Addresses, places of credentials, tables. If the tables cannot be read, prints the error. */
 export async function infoText({ run }: Context, endpoints: readonly CloudEndpoint[]): Promise<string> {
   const parts = endpoints.map(async (endpoint) => {
     const tables = await tablesOf(endpoint, run).catch((error: unknown) => [`not known: ${String(error)}`]);

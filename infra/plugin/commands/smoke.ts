@@ -5,10 +5,10 @@ import * as z from 'zod';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask, proveRecord } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/deploy-context.ts';
-import { DeployError, transportOf } from '../context/settings.ts';
+import { DeployError, transportOf } from '../context/deploy-settings.ts';
 import { patiently } from '../stack/patience.ts';
 
-/** Stays in the store, empty, so that the next smoke test need not create it. */
+/** It stays, empty, so that the next smoke test need not create it. */
 const TABLE = 'stowage-smoke';
 
 const EXAMINED = z.object({
@@ -41,7 +41,7 @@ async function transportText(context: Context, endpoint: CloudEndpoint): Promise
 
 const NAMES = { own: "the drivers' own requests", sdk: "the cloud's SDK" } as const;
 
-/** An examination that cannot be made says nothing about the transport, and stops no deployment. */
+/** An examination that cannot be made is no reason to stop a deployment. */
 async function examined({ run }: Context, endpoint: CloudEndpoint, transport: 'own' | 'sdk') {
   try {
     const headers = await headersFor(endpoint, 'compare', 'compare', askWith(run));

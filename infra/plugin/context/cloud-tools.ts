@@ -1,12 +1,12 @@
-// Runs terraform or tofu, gcloud, az, each with a deadline. Passes an interruption on once.
+// Runs terraform or tofu, gcloud and az with a deadline, and passes an interruption on once.
 import { spawn } from 'node:child_process';
 import { onPath } from '../../processes/on-path.ts';
-import { DeployError } from './settings.ts';
+import { DeployError } from './deploy-settings.ts';
 
 export interface RunOptions {
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Goes to the tool's standard input: a secret stands in no argument. */
+  /** Written to the tool's standard input, as a secret must not be an argument. */
   readonly input?: string;
   /** Lets the user see what the tool prints, as it does. */
   readonly isShown?: boolean;
@@ -34,19 +34,19 @@ export function isInterruption(error: unknown): boolean {
 export type Run = (tool: string, args: readonly string[], options?: RunOptions) => Promise<Ended>;
 
 const TIMEOUT_MS = 120_000;
-/** Terraform finishes what it has begun; then it is killed. */
+/** Time for Terraform to finish what it has begun, before it is killed. */
 const GRACE_MS = 60_000;
 const OUTPUT_CHARS_MAX = 10_000_000;
 
 export const run: Run = (tool, args, { env = {}, input, isShown = false, timeoutMs = TIMEOUT_MS } = {}) =>
   new Promise((resolve, reject) => {
-    // A group of its own, as Terraform takes a second Ctrl-C for an order to drop all.
+    // A group of its own: the terminal would send it a second Ctrl-C, and Terraform would drop all.
     const child = spawn(tool, args, {
       env: { ...process.env, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
-    // A tool that ends early has left its input unread.
+    // Writing fails if a tool ends without reading its input.
     child.stdin.on('error', () => {}).end(input);
     let stopped: Stopped | undefined;
     const stop = (Kind: typeof Stopped, how: string) => (): void => {
@@ -91,7 +91,7 @@ export function lastLines(text: string): string {
 
 function collect(stream: NodeJS.ReadableStream, shown: NodeJS.WritableStream | undefined): () => string {
   let text = '';
-  // A reader that leaves, as by `| head`, must not cut off what the tool is changing.
+  // If the reader ends, as in `| head`, the tool has to go on with its changes.
   if (shown?.listenerCount('error') === 0) shown.on('error', () => {});
   stream.setEncoding('utf8').on('data', (chunk: string) => {
     text = (text + chunk).slice(-OUTPUT_CHARS_MAX);

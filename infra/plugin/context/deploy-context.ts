@@ -1,25 +1,21 @@
 // The context of the plugin's commands: settings, tools, clock, log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskTool } from '../../cli/external-tools.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './deploy-settings.ts';
 import { outputOf, type Run } from './cloud-tools.ts';
 
-/** The time, and waiting. */
 export interface Clock {
-  /** From any beginning; never goes back. */
+  /** Monotonic. */
   nowMs(): number;
   sleep(ms: number): Promise<void>;
 }
 
-/** This machine's. */
 export const CLOCK: Clock = { nowMs: () => performance.now(), sleep };
 
-/** Passed to every command. */
 export interface Context {
   readonly settings: Settings;
   readonly run: Run;
   readonly clock: Clock;
-  /** For people. */
   readonly log: (line: string) => void;
 }
 

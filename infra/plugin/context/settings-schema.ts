@@ -1,4 +1,4 @@
-// The schema of serverless.yml. The framework checks it before any hook, and names paths.
+// The schema of serverless.yml, which the framework checks before any hook, naming paths.
 import * as z from 'zod';
 
 const GCP_REGION = /^[a-z]+-[a-z]+[0-9]+$/;
@@ -19,7 +19,7 @@ const gcp = z.strictObject({
   backupDays: z.int().min(0).max(98),
   processorsMax: z.int().min(1),
   namespace: z.string().regex(/^[0-9A-Za-z._-]{0,100}$/),
-  /** IAM members. Empty: whoever has deployed the stage so far, and whoever does. */
+  /** IAM members. Empty: everybody who has deployed the stage. */
   deployers: z.array(MEMBER),
   invokers: z.array(z.string().regex(/^(deployer|(user|group|serviceAccount):[^@*\s]+@[^@*\s]+)$/)),
 });
@@ -33,7 +33,7 @@ const azure = z.strictObject({
   replication: z.enum(['LRS', 'ZRS', 'GRS', 'GZRS']),
   /** Further logs are dropped until the next day. */
   logsGbDaily: z.number().gt(0),
-  /** Object ids. Empty: whoever has deployed the stage so far, and whoever does. */
+  /** Object ids. Empty: everybody who has deployed the stage. */
   deployers: z.array(z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)),
 });
 
@@ -99,17 +99,17 @@ export type DeclaredFunction = z.infer<typeof declared>;
 
 export const PROVIDER_SCHEMA = { provider: jsonSchemaOf(provider), function: jsonSchemaOf(declared) };
 
-/** A function's path; for readers, as each function has an address of its own. */
+/** The path of a function. It informs readers alone, as each function has an address of its own. */
 export const HTTP_EVENT_SCHEMA = { type: 'string', pattern: '^/v1/[a-z]+$' } as const;
 
-/** Five fields of cron. Both clouds read them alike only while they hold numbers. */
+/** Five fields of cron, of numbers: both clouds read nothing else alike. */
 export const SCHEDULE_EVENT_SCHEMA = {
   type: 'string',
   pattern: String.raw`^([\d*,/-]+( [\d*,/-]+){4})?$`,
   description: 'five fields of cron, of numbers, such as 0 4 * * 0; or empty',
 } as const;
 
-/** As the framework's validator reads it, which knows other properties beside these. */
+/** For the framework's validator, which adds properties of its own. */
 function jsonSchemaOf(schema: z.ZodType) {
   const { properties, required } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
   return { properties, required };

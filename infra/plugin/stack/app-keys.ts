@@ -1,24 +1,24 @@
-// App keys, kept only in each cloud's store of secrets. A role's keys are one secret; its newest
-// version counts, and the functions read it when they are told to.
+// App keys, which only each cloud's store of secrets keeps. The keys of a role are one secret, of
+// which the newest version counts. Functions read it when they are told to.
 import { randomBytes } from 'node:crypto';
 import { keyText } from '../../../functions/http/key-text.ts';
 import { appKeysOf, type AzureEndpoint, type CloudEndpoint, gateOf, type KeyRole, urlOf } from '../../cli/endpoints.ts';
 import { askWith, type Context } from '../context/deploy-context.ts';
 import { outputOf, type Run } from '../context/cloud-tools.ts';
 
-/** A role's keys, each as `key-text.ts` reads it, the newest first. */
+/** The keys of a role, as texts that `key-text.ts` reads, newer ones first. */
 export interface RoleKeys {
   /** Of the secret's newest version. */
   readonly written: readonly string[];
-  /** Of the version before that are in the newest no more. */
+  /** Those of the version before that the newest no longer has. */
   readonly former: readonly string[];
-  /** What the function says to each of both; undefined if it does not say. */
+  /** Whether the function takes each of these; undefined if it does not answer. */
   readonly isTaken: ReadonlyMap<string, boolean | undefined>;
 }
 
 export const ROLES = ['read', 'write', 'admin', 'compare'] as const satisfies readonly KeyRole[];
 
-/** Of the roles whose keys a deployed function takes. */
+/** By each role whose keys a deployed function takes. */
 export type PresentKeys = ReadonlyMap<KeyRole, RoleKeys>;
 
 /** 32 characters of base64: 192 bits. */
@@ -48,7 +48,7 @@ async function keysOf({ run }: Context, endpoint: CloudEndpoint, role: KeyRole):
   return { written, former, isTaken: new Map(await Promise.all(told)) };
 }
 
-/** Whether a function knows this key. A 5xx, or no answer, says nothing. */
+/** Whether a function takes this key; undefined after a 5xx or no answer. */
 async function isTakenAt(url: string, gate: Record<string, string>, key: string): Promise<boolean | undefined> {
   try {
     const headers = { ...gate, Authorization: `Bearer ${key}` };
@@ -64,7 +64,7 @@ export function isServed({ written, isTaken }: RoleKeys): boolean {
   return [...isTaken].every(([text, taken]) => taken === written.includes(text));
 }
 
-/** Adds a version. The text stands in no argument and no file. */
+/** Adds a version. The keys go through standard input, and into no argument or file. */
 export async function writeKeys(run: Run, endpoint: CloudEndpoint, role: KeyRole, texts: readonly string[]) {
   const input = texts.join(',');
   if (endpoint.cloud === 'gcp') {

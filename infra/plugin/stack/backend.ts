@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cloud } from '../../package/bundle.ts';
-import type { Settings } from '../context/settings.ts';
+import type { Settings } from '../context/deploy-settings.ts';
 
 /** Ignored by git: it follows from serverless.yml. */
 const FILE = 'backend.tf.json';
@@ -19,10 +19,7 @@ export async function writeBackend(
   else await writeFile(file, `${JSON.stringify({ terraform: { backend } }, undefined, 2)}\n`);
 }
 
-/**
- * Terraform's description of the place; undefined for `local`. Stages are its workspaces. Both
- * stores encrypt and lock; logins are those of deployments, never an account's key.
- */
+/** The place in Terraform's words; undefined for `local`. Logins are those of deployments. */
 export function backendOf(state: string, prefix: string): object | undefined {
   const [, bucket] = /^gs:\/\/(.+)$/.exec(state) ?? [];
   if (bucket !== undefined) return { gcs: { bucket, prefix } };
@@ -38,7 +35,7 @@ export function backendOf(state: string, prefix: string): object | undefined {
   };
 }
 
-/** Advice if Terraform finds the state in another setting's place; undefined for other errors. */
+/** Advice if Terraform finds that `state` was changed; undefined for other errors. */
 export function stateAdvice(said: string, tool: string, dir: string): string | undefined {
   if (!/-migrate-state|state migration/.test(said)) return undefined;
   const init = `${tool} -chdir=${path.relative(process.cwd(), dir) || '.'} init`;

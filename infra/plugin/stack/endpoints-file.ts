@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type CloudEndpoint, endpointsSchema } from '../../cli/endpoints.ts';
 import { readText } from '../../cli/terminal-text.ts';
-import type { Settings } from '../context/settings.ts';
+import type { Settings } from '../context/deploy-settings.ts';
 
 /** Writes addresses, never secrets, and keeps other clouds'. Undefined without any address. */
 export async function writeEndpoints(

@@ -1,4 +1,4 @@
-// The next step after a refusal that does not name it. Terraform shows the refusal itself.
+// What to do after a refusal that does not say so. Terraform prints the refusal itself.
 const HINTS: readonly (readonly [said: RegExp, next: string])[] = [
   [
     /state (?:lock|blob is already locked)/i,

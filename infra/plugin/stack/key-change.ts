@@ -1,8 +1,8 @@
-// The app keys that a step of `serverless keys` leaves; pure. The deployment's own keys have no
-// name, those of callers have one. The newest stand first.
+// Computes the app keys that a step of `serverless keys` leaves. The deployment's own keys have no
+// name, and those of callers have one. Newer keys come first.
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { KeyRole } from '../../cli/endpoints.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { ROLES } from './app-keys.ts';
 
 /** A caller, as its key's text begins: a name, and its limits in brackets. */
@@ -29,13 +29,13 @@ export function countOf(texts: readonly string[], owner?: KeyOwner): number {
   return texts.filter((text) => isOf(text, owner)).length;
 }
 
-/** A text that is no key is nobody's. */
+/** False for a text that is no key. */
 export function isOf(text: string, owner: KeyOwner | undefined): boolean {
   const found = keyText(text);
   return found !== undefined && found.name === owner?.name;
 }
 
-/** An owner's newest key goes first at `add`, its oldest goes away at `retire`. */
+/** `add` puts a new key of the owner first, and `retire` removes its oldest. */
 export function nextKeys(texts: readonly string[], step: KeyStep, fresh: string, owner?: KeyOwner): readonly string[] {
   const [theirs, others] = [texts.filter((text) => isOf(text, owner)), texts.filter((text) => !isOf(text, owner))];
   const added = owner === undefined ? fresh : `${owner.text}=${fresh}`;

@@ -30,7 +30,7 @@ export function lossesOf(json: string): Loss[] {
   }));
 }
 
-/** A resource that failed halfway serves nobody: making it anew is no loss. */
+/** Replacing a resource whose creation failed halfway is no loss. */
 function isTakenAway({ change: { actions }, action_reason: reason }: Change): boolean {
   return actions.includes('delete') && reason !== 'replace_because_tainted';
 }
@@ -40,7 +40,7 @@ function reasonOf(path: readonly unknown[], { before, after }: Change['change'])
   return { attribute, before: textOf(before?.[attribute]), after: textOf(after?.[attribute]) };
 }
 
-/** Values of blocks are long, and unknown ones are absent. */
+/** `..` for blocks, which are long, and for values that are not known yet. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '..';
 }

@@ -1,6 +1,6 @@
-// Retries for minutes: new functions, roles and keys take that long to reach all of a cloud.
+// Retries for minutes, as long as new functions, roles and keys take to reach all of a cloud.
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { Stopped } from '../context/cloud-tools.ts';
 
 export interface Retries {
@@ -31,7 +31,7 @@ export async function patiently<Result>(
       if (error instanceof Stopped || !isPassing(error)) throw error;
       const message = error instanceof Error ? error.message : String(error);
       if (clock.nowMs() + pauseMs > deadlineMs) throw new DeployError(`${failed}: ${message}`, { cause: error });
-      // Further lines advise on an error that needs no advice yet.
+      // Its further lines are advice, which is not needed yet.
       if (round === 1)
         log(`not there yet (${message.split('\n')[0]!}); trying again for up to ${patienceMs / 60_000} minutes`);
       await clock.sleep(pauseMs);

@@ -1,10 +1,9 @@
 // Checks all that a command needs before any change; reports everything missing, with fixes.
 import type { Account, CloudSide, Missing } from '../clouds/cloud.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { firstOnPath, type Run } from '../context/cloud-tools.ts';
 
-/** A cloud whose tools answered. */
 export interface Checked {
   readonly side: CloudSide;
   readonly account: Account;
@@ -18,7 +17,7 @@ export async function prerequisites(
   { run, settings }: Context,
   sides: readonly CloudSide[],
 ): Promise<{ readonly tool: string; readonly clouds: readonly Checked[] }> {
-  // A list for each cloud keeps the report's order, however fast the tools answer.
+  // A list per cloud, so that the order of the report does not depend on which tool answers first.
   const lists: Missing[][] = [[], ...sides.map(() => [])];
   const [tool, ...clouds] = await Promise.all([
     checkTerraform(run, lists[0]!),

@@ -5,7 +5,7 @@ import { azure } from '../clouds/azure-cloud.ts';
 import { gcp } from '../clouds/gcp-cloud.ts';
 import type { StateResource } from '../clouds/cloud.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { type Checked, prerequisites } from './prerequisites.ts';
 import { Terraform } from './terraform.ts';
 
@@ -15,10 +15,7 @@ export interface Stack extends Checked {
 
 const SIDES = { gcp, azure } as const;
 
-/**
- * Checks all prerequisites first; throws a DeployError with everything that is missing. Refuses a
- * state of another place or service.
- */
+/** Throws a DeployError about all that is missing, or about a state of another stage. */
 export async function openStacks(context: Context): Promise<Stack[]> {
   const { settings, run, log } = context;
   const sides = settings.clouds.map((cloud) => SIDES[cloud]);
@@ -35,10 +32,8 @@ export async function openStacks(context: Context): Promise<Stack[]> {
   return stacks;
 }
 
-/**
- * Throws a DeployError if the state holds another stage than the command names. The resources say
- * so themselves: outputs are the first thing that a destruction takes away.
- */
+// Throws a DeployError if the state holds another stage than the command names. Asks the resources,
+// as a destruction takes the outputs away first.
 function refuseOther(
   { side, account: { place } }: Checked,
   { service, stage }: Settings,
@@ -73,12 +68,9 @@ export async function presentOf({ side, account, terraform }: Stack): Promise<Pr
 
 /** Terraform's variables for the stage as it is to be. */
 export function variablesOf({ side, account }: Stack, settings: Settings, present: Present): Record<string, unknown> {
-  const deployers = deployersOf(settings[side.cloud].deployers, present.deployers, account.principal);
-  return side.variables(settings, account, deployers);
-}
-
-/** The named deployers alone; while none is named, all who have deployed and the present one. */
-function deployersOf(named: readonly string[], present: readonly string[], own: string | undefined): readonly string[] {
-  if (named.length > 0) return named;
-  return [...new Set(own === undefined ? present : [...present, own])].sort();
+  const named = settings[side.cloud].deployers;
+  const own = account.principal === undefined ? [] : [account.principal];
+  // While none is named, all who have deployed and the present one.
+  const all = [...new Set([...present.deployers, ...own])].sort();
+  return side.variables(settings, account, named.length > 0 ? named : all);
 }

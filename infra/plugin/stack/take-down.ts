@@ -1,11 +1,11 @@
-// Deletes a stage in one cloud, data too. The cloud's tool lifts the protection: Terraform would
-// apply all other changes along with it.
+// Deletes a stage of one cloud with its data. The cloud's own tool lifts the data's protection,
+// because Terraform would apply all other changes along with that.
 import type { Context } from '../context/deploy-context.ts';
 import { patiently } from './patience.ts';
 import type { Stack } from './stack.ts';
 import { TerraformError } from './terraform.ts';
 
-/** A lifted lock stays in force for some minutes. */
+/** Azure's lock stays in force for some minutes after it is deleted. */
 const REPEAT_AFTER_MS = 60_000;
 
 /** Throws a DeployError if something is left. */

@@ -1,9 +1,9 @@
-// One cloud's infra folder: the stage is a workspace.
+// Runs Terraform in one cloud's folder, where each stage is a workspace.
 import * as z from 'zod';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Cloud, ROOT } from '../../package/bundle.ts';
-import { DeployError, type Settings } from '../context/settings.ts';
+import { DeployError, type Settings } from '../context/deploy-settings.ts';
 import { type Ended, lastLines, type Run } from '../context/cloud-tools.ts';
 import type { Loss, StateResource } from '../clouds/cloud.ts';
 import { hintFor } from './hints.ts';
@@ -18,7 +18,6 @@ export interface Planned {
 
 /** Terraform, or a provider, refused. */
 export class TerraformError extends DeployError {
-  /** The end of Terraform's output. */
   readonly said: string;
 
   constructor(message: string, said: string) {

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { compareDeployed, linkToDeployed } from '../../../infra/cli/compare.ts';
+import { compareDeployed, linkToDeployed } from '../../../infra/cli/compare-deployed.ts';
 import type { CloudEndpoint } from '../../../infra/cli/endpoints.ts';
 import { EXIT } from '../../../infra/cli/exit.ts';
 import { freshHeaders } from '../../../infra/cli/fresh-headers.ts';

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { storeAt } from '../../../infra/cli/data/address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
 import { exportTable } from '../../../infra/cli/data/export.ts';
-import { StateFile } from '../../../infra/cli/data/files.ts';
+import { stateFile } from '../../../infra/cli/data/files.ts';
 import { importTable } from '../../../infra/cli/data/import.ts';
 import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
 import { resumed } from '../../../infra/cli/data/resumed.ts';
@@ -111,8 +111,8 @@ test.each(['hash', 'key'] as const)('a table of order %s is copied whole though 
   };
   await expect(copyTable({ ...options, state: undefined, onState, signal: NEVER })).rejects.toThrow('stopped by');
   expect(state!.records).toBeLessThan(3_000);
-  const done = await copyTable({ ...options, state, onState, signal: NEVER });
-  expect(done.ranges.every((range) => range === null)).toBe(true);
+  await copyTable({ ...options, state, onState, signal: NEVER });
+  expect(state!.ranges.every((range) => range === null)).toBe(true);
   expect(await sumOf(to, 'copy')).toBe(await sumOf(from));
 });
 
@@ -232,7 +232,7 @@ test('a state is written through no link', async () => {
   const [file, precious] = [path.join(folder, 'state.json'), path.join(folder, 'precious.txt')];
   await writeFile(precious, 'precious');
   for (const name of [file, `${file}.new`]) await symlink(precious, name);
-  await new StateFile(file).save({ is: 'new' });
+  await stateFile(file)({ is: 'new' });
   expect([await readFile(precious, 'utf8'), JSON.parse(await readFile(file, 'utf8'))]).toEqual([
     'precious',
     { is: 'new' },

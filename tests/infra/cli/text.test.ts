@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { compareDeployed } from '../../../infra/cli/compare.ts';
+import { compareDeployed } from '../../../infra/cli/compare-deployed.ts';
 import { commandLineOf } from '../../../infra/cli/command-options.ts';
 import { PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { readReport } from '../../../infra/cli/report-files.ts';

@@ -1,7 +1,7 @@
 // `serverless keys`: what callers have to send while keys are changed, and after a change that was
 // broken off at any of its steps.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { changeKeys, type KeysOptions } from '../../../infra/plugin/commands/app-keys.ts';
+import { changeKeys, type KeysOptions } from '../../../infra/plugin/commands/change-keys.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import { Interrupted } from '../../../infra/plugin/context/cloud-tools.ts';

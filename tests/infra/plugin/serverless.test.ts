@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { FUNCTIONS } from '../../../infra/package/package.ts';
-import { type FunctionSettings, scheduleOf } from '../../../infra/plugin/context/settings.ts';
+import { type FunctionSettings, scheduleOf } from '../../../infra/plugin/context/deploy-settings.ts';
 
 const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,6 +1,6 @@
 // Settings as serverless.yml has them by default, for commands that run without the framework.
 import type { ProviderSettings } from '../../../../infra/plugin/context/settings-schema.ts';
-import type { FunctionSettings } from '../../../../infra/plugin/context/settings.ts';
+import type { FunctionSettings } from '../../../../infra/plugin/context/deploy-settings.ts';
 
 const LIMITS = {
   timeoutSeconds: 60,

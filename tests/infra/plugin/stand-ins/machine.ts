@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Cloud } from '../../../../infra/package/bundle.ts';
 import type { Context } from '../../../../infra/plugin/context/deploy-context.ts';
 import type { ProviderSettings } from '../../../../infra/plugin/context/settings-schema.ts';
-import { DeployError, settingsOf } from '../../../../infra/plugin/context/settings.ts';
+import { DeployError, settingsOf } from '../../../../infra/plugin/context/deploy-settings.ts';
 import { testFolder } from '../../../support/folder.ts';
 import { testClock } from './clock.ts';
 import { startDeployed } from './deployed.ts';

@@ -17,7 +17,7 @@ export interface Transport extends Around {
   open(): Driver;
 }
 
-/** One account, in which everything happens in a table or kind of the examination's own. */
+/** One account. The examination works in a table or kind of its own. */
 export interface Place {
   readonly provider: 'datastore' | 'azure-tables';
   /** As it was given; it holds no secret. */
@@ -26,7 +26,7 @@ export interface Place {
   /** The table or kind. */
   readonly name: string;
   readonly transports: readonly Transport[];
-  /** What the comparison's emulators take this service for. */
+  /** How the comparison's emulators imitate this service. */
   readonly assumed: SlowProfile;
   /** Opens a driver over the own transport, whose requests and replies the recording keeps. */
   recorded(recording: Exchange[]): Driver;
@@ -34,7 +34,7 @@ export interface Place {
   readonly space: Readonly<Record<string, string>>;
   /** The service's time by the header Date of a reply; undefined if it tells none. */
   serviceTimeMs(): Promise<number | undefined>;
-  /** Undefined where nobody tells. */
+  /** Undefined if it is not known. */
   region(): Promise<string | undefined>;
   /** Removes the table, or all entities of the kind. */
   remove(): Promise<void>;

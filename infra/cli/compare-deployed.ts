@@ -24,10 +24,7 @@ type LinkOptions = Pick<CompareDeployedOptions, 'endpointsFile' | 'clouds' | 'as
 
 const PROVIDER_OF = { gcp: 'datastore', azure: 'azure-tables' } as const;
 
-/**
- * Resolves to the exit code (comparison.ts). Rejects if there is nothing to compare, a function
- * refuses the key, or the report cannot be written.
- */
+/** Gives the exit code. Rejects without a function, with a wrong key, or without a report. */
 export async function compareDeployed(options: CompareDeployedOptions): Promise<number> {
   const { log, ask, signal } = options;
   const { stage, endpoints: deployed } = await endpointsIn(options.endpointsFile);
@@ -35,7 +32,7 @@ export async function compareDeployed(options: CompareDeployedOptions): Promise<
   if (clouds.length === 0)
     throw new EndpointError(`${options.endpointsFile} names no function of ${options.clouds.join(' or ')}`);
   const keys = freshHeaders(clouds, ask);
-  // Keys that cannot be had are told before anything runs.
+  // A key that cannot be read is reported before anything runs.
   await Promise.all(clouds.map((cloud) => keys.of(urlOf(cloud, 'compare'))));
   const endpoints = clouds.map(endpointOf);
   await Promise.all(endpoints.map((endpoint) => refuseWrongKey({ endpoint, instance: 0, signal, fetch: keys.fetch })));
@@ -64,7 +61,7 @@ export async function linkToDeployed({ endpointsFile, clouds, ask }: LinkOptions
   );
 }
 
-/** Only a refusal ends the comparison: other failures may pass, or stand in the report. */
+/** Only a refused key ends the comparison: other failures may pass, or are in the report. */
 async function refuseWrongKey(sending: Sending): Promise<void> {
   try {
     await checkEndpoint(sending);

@@ -62,8 +62,7 @@ export function checkHandlers({ functions, clouds }: Settings): void {
 
 /** Cron in UTC; empty for an event with none; undefined for a function that callers call. */
 export function scheduleOf({ events }: Pick<FunctionSettings, 'events'>): string | undefined {
-  for (const event of events) if ('schedule' in event) return event.schedule;
-  return undefined;
+  return events.find((event) => 'schedule' in event)?.schedule;
 }
 
 /** `auto` stays with the clouds' SDKs: nothing has shown that the own transport works there. */

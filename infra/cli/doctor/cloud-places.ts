@@ -14,22 +14,20 @@ import { datastoreCalls } from '../../../shared/drivers/datastore/own-client.ts'
 import { driverOn as datastoreOn } from '../../../shared/drivers/datastore/datastore-driver.ts';
 import { LIMITS } from '../../../shared/drivers/datastore/entity-mapping.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
-import { azureAccountAt, checkParameters, gcloudAuth, type Surroundings, withDomain } from '../data/address.ts';
+import { azureAccountAt, checkParameters, gcloudAuth, type Surroundings, urlIn } from '../data/address.ts';
 import { gcloudClient, loaded, tableClientAt } from '../data/plain-address.ts';
 import { UsageError } from '../command-options.ts';
 import type { AskTool } from '../external-tools.ts';
-import type { Place, Transport, TransportName } from './place.ts';
+import type { Place, Transport } from './examined-place.ts';
 import { recordingChannel, recordingClient } from './recording.ts';
 
-/** Where credentials and the environment come from. */
 type Around = Omit<Surroundings, 'createTable'>;
 
 const SERVICE = 'https://datastore.googleapis.com';
 
-/** Opens a place. No I/O. Throws a UsageError for what is no such address. */
+/** Opens a place. No I/O. Throws a UsageError for a wrong address. */
 export async function placeAt(option: string, address: string, around: Around): Promise<Place> {
-  const text = withDomain(address);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = urlIn(address);
   const isGoogles = url?.protocol === 'gcp:' && /^(\/[^/]*)?$/.test(url.pathname);
   const isAzures = url?.protocol === 'azure:' && url.pathname.length <= 1;
   if (url === undefined || url.hostname === '' || !(isGoogles || isAzures))
@@ -65,10 +63,11 @@ async function datastoreAt(url: URL, kind: string, { ask, env }: Around): Promis
   const auth = gcloudAuth(ask);
   const to = endpoint === undefined ? { auth } : { endpoint, allowInsecureConnection: true };
   const sdk = endpoint === undefined ? { authClient: await gcloudClient(ask) } : { apiEndpoint: endpoint };
-  const transports = [
-    transport('own', false, () => datastoreDriver({ ...options, kind, ...to })),
-    // Its types know one version of Google's library, and the library another.
-    transport('sdk', false, () => datastoreDriver({ client: new Datastore({ ...options, ...(sdk as object) }), kind })),
+  // Its types know one version of Google's authentication library, and it uses another.
+  const sdkClient = () => new Datastore({ ...options, ...(sdk as object) });
+  const transports: readonly Transport[] = [
+    { name: 'own', isAtomic: false, open: () => datastoreDriver({ ...options, kind, ...to }) },
+    { name: 'sdk', isAtomic: false, open: () => datastoreDriver({ client: sdkClient(), kind }) },
   ];
   return {
     provider: 'datastore',
@@ -103,15 +102,14 @@ async function tablesAt(url: URL, tableName: string, around: Around, secrets: Se
     provider: 'azure-tables',
     isEmulator,
     transports: [
-      transport('own', true, () => azureTablesDriver({ ...account, tableName })),
-      transport('sdk', true, () => azureTablesDriver({ client: sdk })),
+      { name: 'own', isAtomic: true, open: () => azureTablesDriver({ ...account, tableName }) },
+      { name: 'sdk', isAtomic: true, open: () => azureTablesDriver({ client: sdk }) },
     ],
     space: { endpoint: endpoint.replace(/\?.*/, ''), tableName },
-    recorded: (exchanges) =>
-      tablesOn(
-        tableCalls({ endpoint, tableName, ...(credential && { credential }) }, recordingClient(exchanges)),
-        false,
-      ),
+    recorded: (exchanges) => {
+      const calls = tableCalls({ endpoint, tableName, ...(credential && { credential }) }, recordingClient(exchanges));
+      return tablesOn(calls, false);
+    },
     assumed: AZURE_TABLES_PROFILE,
     serviceTimeMs: async () => {
       const reply = await fetch(new URL(endpoint).origin, { signal: AbortSignal.timeout(CALL.timeoutMs) });
@@ -127,10 +125,6 @@ async function tablesAt(url: URL, tableName: string, around: Around, secrets: Se
       await (await client()).deleteTable();
     },
   };
-}
-
-function transport(name: TransportName, isAtomic: boolean, open: Transport['open']): Transport {
-  return { name, isAtomic, open };
 }
 
 /** A signature in a credential, alone: the rest of a SAS is no secret. */

@@ -1,10 +1,10 @@
 // `serverless keys`: `--add` puts a new key before the present one, `--retire` removes the older.
-// They are the deployment's, or one caller's. A step writes the secrets, has the functions read
-// them, and waits until they do; given again after an interruption, it ends what is not done.
+// They are the deployment's, or one caller's. A step writes the secrets, and waits until the
+// functions have read them. Given again after an interruption, it does what is left.
 import { keyText } from '../../../functions/http/key-text.ts';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Context } from '../context/deploy-context.ts';
-import { DeployError } from '../context/settings.ts';
+import { DeployError } from '../context/deploy-settings.ts';
 import { isServed, newKey, presentKeys, type PresentKeys, type RoleKeys, writeKeys } from '../stack/app-keys.ts';
 import { countOf, isOf, type KeyOwner, type KeyStep, nextKeys } from '../stack/key-change.ts';
 import { patiently } from '../stack/patience.ts';
@@ -59,7 +59,7 @@ function isRotated(step: KeyStep): (one: Keyed) => boolean {
   return ({ present }) => [...present.values()].every(({ written }) => countOf(written) === WANTED[step]);
 }
 
-/** A cloud that differs from another has been done before, by a command that failed there. */
+/** If a command failed between two clouds, the first of them already has the keys it wrote. */
 function isAhead(all: readonly Keyed[], step: KeyStep, owner: KeyOwner): (one: Keyed) => boolean {
   const counted = ({ present }: Keyed): number => countOf(present.get(owner.role)?.written ?? [], owner);
   const counts = all.map(counted);
@@ -67,7 +67,7 @@ function isAhead(all: readonly Keyed[], step: KeyStep, owner: KeyOwner): (one: K
   return (one) => counted(one) < Math.max(...counts, 1);
 }
 
-/** Whether this very step has written the caller's key, and was broken off before it was served. */
+/** Whether this step wrote the caller's key before, and ended before the functions served it. */
 function isBegun({ present }: Keyed, step: KeyStep, owner: KeyOwner | undefined): boolean {
   const found = owner && present.get(owner.role);
   if (found === undefined) return false;
@@ -89,10 +89,7 @@ async function keyed(stack: Stack, context: Context): Promise<Keyed> {
   return { stack, endpoint, present };
 }
 
-/**
- * How many keys are the deployment's own, what the others are called and may, and where the
- * functions differ from what is written.
- */
+/** The number of the deployment's keys, names and limits of callers', and what is not served. */
 function shown({ written, former, isTaken }: RoleKeys): string {
   const others = written.map((text) => text.slice(0, text.length - (keyText(text)?.key.length ?? text.length)));
   const names = others.filter((text) => text !== '').map((text) => text.slice(0, -1));
@@ -105,7 +102,7 @@ function shown({ written, former, isTaken }: RoleKeys): string {
   return [countOf(written), ...names].join(' + ') + (notes.length === 0 ? '' : ` (${notes.join(', ')})`);
 }
 
-/** Throws a DeployError instead of retiring the only keys that the functions know. */
+/** Throws a DeployError if it would retire the only keys that the functions know. */
 async function write(context: Context, { endpoint, present }: Keyed, step: KeyStep, owner?: KeyOwner): Promise<void> {
   for (const [role, { written, isTaken }] of present) {
     if (owner !== undefined && owner.role !== role) continue;

@@ -14,27 +14,25 @@ import { startGcpHost } from '../hosts/gcp-host.ts';
 import type { FunctionHost, HostEnv } from '../hosts/local-host.ts';
 import { folderOf, FUNCTIONS, packageAndUnpack, type UnpackedFunction } from '../package/package.ts';
 
-/** As serverless.yml declares them. */
 export type FunctionName = 'records' | 'compare';
 
 export interface RunningCloud {
   readonly provider: Provider;
-  /** For people. */
   readonly name: string;
   readonly recordsUrl: string;
-  /** One for each instance of the function `compare`. */
+  /** The address of each instance of the function `compare`. */
   readonly compareUrls: readonly [string, ...string[]];
   /** Headers of a request: an app key of an admin or of comparisons, and the platform's key. */
   readonly headers: (name: FunctionName) => Readonly<Record<string, string>>;
-  /** Aborts when the emulator ends by itself: its functions would retry for long. */
+  /** Aborts when the emulator ends by itself, as its functions would retry for long. */
   readonly ended: AbortSignal;
-  /** The process of each function, or of each instance of it. */
+  /** The process of each instance of each function. */
   readonly hosts: readonly (readonly [FunctionName, FunctionHost])[];
   /** The last lines its hosts printed. */
   output(): string;
 }
 
-/** App keys, one a role, the same on both clouds; and the key that Azure's platform asks for. */
+/** An app key per role, for both clouds, and the key that Azure's platform asks for. */
 export const KEY_NAMES = ['read', 'write', 'admin', 'compare', 'functions'] as const;
 export type LocalKeys = Readonly<Record<(typeof KEY_NAMES)[number], string>>;
 
@@ -48,9 +46,8 @@ export interface Clouds {
 export interface CloudsOptions {
   /** The clouds to start. Default: both. */
   readonly providers?: readonly Provider[];
-  /** The Datastore emulator to start. */
   readonly datastore: DatastoreName;
-  /** What the emulators' answers wait for. Behind one Azurite is strict, and keeps no data. */
+  /** How slow the emulators' answers are. With a network, Azurite is strict and keeps no data. */
   readonly network?: Network;
   /** Processes of `compare` on each cloud, which share a load. Default: 1. */
   readonly instances?: number;
@@ -66,49 +63,11 @@ export interface CloudsOptions {
 
 const PROJECT_ID = 'stowage-local';
 
-/** The files of a folder that keeps the data. */
 export const DATA_FILES = { datastore: 'datastore.bin', 'azure-tables': 'azure-tables.bin' } as const;
 
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
 export async function startClouds(options: CloudsOptions): Promise<Clouds> {
-  const { firstPort, instances = 1, log } = options;
-  const { started, keys, close } = await startOnEach(options, async (ground) => {
-    const portOf = (place: number) => (firstPort === undefined ? undefined : firstPort + ground.firstPlace + place);
-    const [records, ...compares] = await allEnded([
-      ground.start('records', portOf(0)),
-      ...Array.from({ length: instances }, () => ground.start('compare', portOf(1))),
-    ]);
-    const hosts = [['records', records] as const, ...compares.map((host) => ['compare', host] as const)];
-    const cloud: RunningCloud = {
-      ...ground,
-      recordsUrl: records.url,
-      compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
-      ended: endOf(ground.emulator),
-      hosts,
-      output: () => hosts.map(([, host]) => tail(host.output())).join('\n'),
-    };
-    return { cloud, backend: ground.emulator.name };
-  });
-  for (const { cloud, backend } of started) log(`${cloud.name}: ${backend}, functions at ${cloud.recordsUrl}`);
-  return { running: started.map(({ cloud }) => cloud), keys, close };
-}
-
-/** The options of every start on this machine. */
-type GroundOptions = Omit<CloudsOptions, 'log' | 'instances' | 'firstPort'>;
-
-/** A cloud's emulator, and its functions' host. */
-interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
-  readonly emulator: Emulator;
-  /** The place of its first function's port among all. */
-  readonly firstPlace: number;
-  start(name: FunctionName, port?: number): Promise<FunctionHost>;
-}
-
-/** Packages the functions and starts each cloud. If one fails, closes all and throws. */
-async function startOnEach<Started>(
-  { providers = PROVIDERS, signal, ...options }: GroundOptions,
-  start: (ground: Ground) => Promise<Started>,
-): Promise<{ readonly started: readonly Started[]; readonly keys: LocalKeys; readonly close: () => Promise<void> }> {
+  const { providers = PROVIDERS, firstPort, instances = 1, log, signal } = options;
   const random = KEY_NAMES.map((name) => [name, randomBytes(24).toString('base64url')] as const);
   const keys = { ...(Object.fromEntries(random) as LocalKeys), ...options.keys };
   // Closed in reverse order.
@@ -117,36 +76,51 @@ async function startOnEach<Started>(
     for (const one of opened.splice(0).toReversed()) await one.close();
   };
   try {
-    // Its own: two that start at once would take the files away from each other's hosts.
+    // A folder per start, because packaging removes the files that were there before.
     const folder = await mkdtemp(path.join(tmpdir(), 'stowage-functions-'));
     opened.push({ close: () => rm(folder, { recursive: true, force: true }) });
     const sources = FUNCTIONS.filter(({ name }) => name !== 'vacuum');
     const clouds = providers.map((provider) => CLOUD_OF[provider]);
     const packages = await packageAndUnpack(folder, sources, clouds);
     signal.throwIfAborted();
-    const started = await allEnded(
-      providers.map(async (provider) => {
-        const ground = await GROUNDS[provider]({ ...options, keys }, packages);
-        opened.push(ground.emulator);
-        return await start({
-          ...ground,
-          async start(name, port) {
-            const host = await ground.start(name, port);
-            opened.push(host);
-            return host;
-          },
-        });
-      }),
-    );
+    const startOn = async (provider: Provider) => {
+      const ground = await GROUNDS[provider]({ ...options, keys }, packages);
+      opened.push(ground.emulator);
+      const start = async (name: FunctionName, place: number): Promise<FunctionHost> => {
+        const host = await ground.start(name, firstPort && firstPort + ground.firstPlace + place);
+        opened.push(host);
+        return host;
+      };
+      const starting = Array.from({ length: instances }, () => start('compare', 1));
+      const [records, ...compares] = await allEnded([start('records', 0), ...starting]);
+      const hosts = [['records', records] as const, ...compares.map((host) => ['compare', host] as const)];
+      return {
+        ...ground,
+        recordsUrl: records.url,
+        compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
+        ended: endOf(ground.emulator),
+        hosts,
+        output: () => hosts.map(([, host]) => tail(host.output())).join('\n'),
+      };
+    };
+    const running = await allEnded(providers.map(startOn));
     signal.throwIfAborted();
-    return { started, keys, close };
+    for (const { name, emulator, recordsUrl } of running) log(`${name}: ${emulator.name}, functions at ${recordsUrl}`);
+    return { running, keys, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** As `Promise.all`, but it rejects only once nothing starts any more: so all can be closed. */
+interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
+  readonly emulator: Emulator;
+  /** Where the ports of its functions begin, counted from the first port. */
+  readonly firstPlace: number;
+  start(name: FunctionName, port?: number): Promise<FunctionHost>;
+}
+
+/** As `Promise.all`, but rejects only once all have settled, so that all can be closed. */
 async function allEnded<const All extends readonly Promise<unknown>[]>(
   starting: All,
 ): Promise<{ -readonly [At in keyof All]: Awaited<All[At]> }> {
@@ -198,7 +172,7 @@ const layAzure: LayGround = async ({ keys, network = 'none', dataDir }, packages
     headers: (name) => ({ ...bearer(name, keys), 'x-functions-key': keys.functions }),
     emulator,
     firstPlace: 2,
-    // One key for all function apps: elsewhere each has its own.
+    // One key for all function apps; on Azure each has its own.
     start: (name, port) =>
       startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env, hostKey: keys.functions, port }),
   };
@@ -213,7 +187,7 @@ function endOf({ name, exited }: Emulator): AbortSignal {
   return controller.signal;
 }
 
-/** What the comparison tells of the emulator, and where it reads how busy that is. */
+/** The emulator's name in the comparison, and the process whose processor time it reads. */
 function backendEnv({ name, processId }: Emulator): HostEnv {
   return { STOWAGE_BACKEND: name, ...(processId === undefined ? {} : { STOWAGE_BACKEND_PROCESS: processId }) };
 }
