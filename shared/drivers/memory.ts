@@ -118,9 +118,8 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     const result = answer(fault);
     await fault.reply;
     if (fault.refuse !== undefined) throw refusalFor(fault.refuse);
-    if (fault.fail !== undefined || fault.late !== undefined || fault.replyLost === true) {
+    if (fault.fail !== undefined || fault.late !== undefined || fault.replyLost === true)
       throw new StoreError(fault.fail ?? 'unavailable', 'the request failed, try again');
-    }
     return result;
   }
 

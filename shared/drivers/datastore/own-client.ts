@@ -1,4 +1,5 @@
-// Three calls of the Datastore API, each sent exactly once. The SDK takes 2-3 times the processor.
+// Three calls of the Datastore API, each sent exactly once. The SDK takes two to three times the
+// processor time.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
 import { Channel } from './grpc/channel.ts';
@@ -48,12 +49,12 @@ export function datastoreCalls(
   const { projectId, databaseId = '' } = options;
   const channel = wired(channelTo(options));
   const memories = new RequestMemory();
+  const ask = (method: string, message: Buffer, timeoutMs: number) =>
+    channel.unary({ path: `${PATH}/${method}`, message, timeoutMs, silenceMs: SILENCE_MS });
   return {
     async lookup(keys, propertyMask, timeoutMs) {
       const message = framedLookup({ projectId, databaseId, keys, propertyMask });
-      return readLookupResponse(
-        await channel.unary({ path: `${PATH}/Lookup`, message, timeoutMs, silenceMs: SILENCE_MS }),
-      );
+      return readLookupResponse(await ask('Lookup', message, timeoutMs));
     },
     async commit(mutations, timeoutMs) {
       const request = { projectId, databaseId, mutations };
@@ -64,9 +65,7 @@ export function datastoreCalls(
     },
     async runQuery(namespaceId, query, timeoutMs) {
       const message = framedRunQuery({ partitionId: { projectId, databaseId, namespaceId }, query });
-      return readRunQueryResponse(
-        await channel.unary({ path: `${PATH}/RunQuery`, message, timeoutMs, silenceMs: SILENCE_MS }),
-      );
+      return readRunQueryResponse(await ask('RunQuery', message, timeoutMs));
     },
     close: async () => channel.close(),
   };

@@ -87,11 +87,10 @@ function applyWrite(state: MemoryState, limits: DriverLimits, write: Write): Wri
   const chunksPeak = new Map(base?.chunksPeak);
   for (const { name, bytes, chunksBefore } of write.parts) {
     const peak = chunksPeak.get(name) ?? 0;
-    if (chunksBefore < peak) {
+    if (chunksBefore < peak)
       throw new TypeError(
         `chunks would be left behind: id=${write.id} part=${name} chunksBefore=${chunksBefore} chunks=${peak}`,
       );
-    }
     chunksPeak.set(name, Math.max(chunksOf(bytes.byteLength, limits), write.kind === 'patch' ? chunksBefore : 0));
     if (bytes.byteLength === 0) parts.delete(name);
     else parts.set(name, bytes);

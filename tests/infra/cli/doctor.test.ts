@@ -193,7 +193,7 @@ const PLANTED: readonly (readonly [what: string, place: () => Place, broken: Reg
   ['ignores conditions', () => altered(ignoresConditions), /a patch at a stale version is refused and changes nothing/],
   ['loses patches', () => altered(losesPatches), /a patch changes the named parts and keeps the others/],
   ['takes smaller entities', () => altered(takesLess), /an entity of exactly the largest size is written and read/],
-  ['lists without an order', () => altered(listsWithoutOrder), /a listing has one order, however small its pages are/],
+  ['lists without an order', () => altered(listsWithoutOrder), /a listing gives each id once, and in one order/],
   ['repeats a cursor', () => altered(repeatsCursors), /a listing gave the same cursor twice/],
   [
     'tells other versions',
@@ -202,7 +202,7 @@ const PLANTED: readonly (readonly [what: string, place: () => Place, broken: Reg
   ],
   ['acknowledges removals that it did not do', () => altered(lies), /a removal at the present version removes/],
   ['shows what was there before', () => altered(showsTheEntityBefore), /a patch changes the named parts and keeps/],
-  ['cuts long parts', () => altered(cutsLongParts), /a part of 300 KB shrinks, grows and goes/],
+  ['cuts long parts', () => altered(cutsLongParts), /a part grows to 300 KB, shrinks and goes/],
   [
     'applies a part of a request that should be atomic',
     () => ({

@@ -1,5 +1,5 @@
-// RunQuery: one batch of a query's results, with a cursor after each of them. A cursor holds a key,
-// so that concurrent writes do not move it.
+// RunQuery gives one batch of a query's results, with a cursor after each of them. A cursor holds a
+// key, so that concurrent writes do not move it.
 import { shown } from '../entities/entities.ts';
 import type { Database } from '../entities/entity-keys.ts';
 import { maskOf } from '../entities/mask.ts';

@@ -40,9 +40,8 @@ export class StatusError extends Error {
 export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus: number): StatusError | undefined {
   const status = headers['grpc-status'];
   if (status === '0') return undefined;
-  if (typeof status === 'string' && /^\d{1,9}$/.test(status)) {
+  if (typeof status === 'string' && /^\d{1,9}$/.test(status))
     return new StatusError(Number(status), decodedMessage(headers['grpc-message']), { isVerdict: true });
-  }
   return statusOfHttp(httpStatus);
 }
 
