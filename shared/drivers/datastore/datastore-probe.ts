@@ -1,4 +1,4 @@
-// Tries base versions and masks (rule 25): without them an endpoint loses writes or parts.
+// Tries base versions and masks (rule 25), without which an endpoint loses writes or parts.
 import type { Refused } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { refused } from '../common/outcomes.ts';

@@ -20,11 +20,11 @@ export interface ClientOptions {
 }
 
 /**
- * One round trip each. Rejects with a StatusError, a DeadlineError, an Error for a broken reply, or
- * a NotSentError. The own transport also ends reads after SILENCE_MS of silence.
+ * Each takes one round trip. Rejects with a StatusError, a DeadlineError, a NotSentError, or an
+ * Error for a broken reply. The driver's own transport also ends reads after SILENCE_MS of silence.
  */
 export interface DatastoreCalls {
-  /** `mask`: the properties that are wanted. Default: all. */
+  /** `mask`: the wanted properties. Default: all. */
   lookup(keys: readonly Key[], mask: readonly string[] | undefined, timeoutMs: number): Promise<LookupResponse>;
   /** Outside of transactions. */
   commit(mutations: readonly Mutation[], timeoutMs: number): Promise<CommitResponse>;
@@ -77,7 +77,7 @@ function channelTo({ projectId, databaseId = '', auth, endpoint }: ClientOptions
     te: 'trailers',
     'content-type': 'application/grpc',
     'user-agent': USER_AGENT,
-    // By it Google finds the region of the database: https://google.aip.dev/client-libraries/4222
+    // Tells Google the database and so its region: https://google.aip.dev/client-libraries/4222
     'x-goog-request-params': `project_id=${encodeURIComponent(projectId)}&database_id=${encodeURIComponent(databaseId)}`,
   };
   if (address.protocol === 'http:') return new Channel({ address, headers });
