@@ -45,7 +45,11 @@ function expectedOf(issue: Issue): string | undefined {
       return `${issue.minimum} or more${unitOf(issue.origin)}`;
     case 'too_big':
       return `at most ${issue.maximum}${unitOf(issue.origin)}`;
-    default:
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'not_multiple_of':
+    case 'unrecognized_keys':
       return undefined;
   }
 }
