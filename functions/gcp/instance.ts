@@ -6,7 +6,7 @@ import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { cloudLogging } from './cloud-logging.ts';
-import { emulatorIn } from './emulator.ts';
+import { emulatorIn } from './emulator-address.ts';
 import { CHECKS, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once, requestTracer } from '../instance/lifetime.ts';
 import { withLatencyLogged } from '../instance/store-latency.ts';

@@ -1,7 +1,7 @@
 // The metadata of an instance: https://cloud.google.com/run/docs/container-contract#metadata-server
 import { randomUUID } from 'node:crypto';
 import type { PlatformFacts } from '../compare/where-it-runs.ts';
-import { emulatorIn } from './emulator.ts';
+import { emulatorIn } from './emulator-address.ts';
 
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/';
 const TIMEOUT_MS = 2_000;

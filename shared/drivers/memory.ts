@@ -12,7 +12,7 @@ import type {
 } from '../store/contract/driver.ts';
 import { StoreError } from '../store/contract/errors.ts';
 import { FUNCTION, OBJECT, optionsOf } from '../store/contract/check-options.ts';
-import { refused, unknown } from './common/outcomes.ts';
+import { refused, unknown } from './common/driver-outcomes.ts';
 import { driverClosed } from './common/under-way.ts';
 import { checked } from './checked.ts';
 import { memoryEffects, type MemoryState, memoryState } from './memory/effects.ts';

@@ -18,7 +18,7 @@ import {
   readOne,
   textOf,
   written,
-} from '../../shared/drivers/conformance/calls.ts';
+} from '../../shared/drivers/conformance/check-calls.ts';
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { INSERT, READ } from './one-of-each.ts';
 import { frameServer, reply, reset } from './datastore/frames.ts';

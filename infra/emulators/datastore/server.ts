@@ -10,7 +10,7 @@ import { CALLS, type Rpc, RPCS, type Sent, sentOf } from './rpc-calls.ts';
 import { createFaults, type Faults } from './rpc-faults.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
 import { createTransactions, type Services } from './storage/open-transactions.ts';
-import { REQUEST_BYTES_MAX } from './wire/limits.ts';
+import { REQUEST_BYTES_MAX } from './wire/service-limits.ts';
 import { invalid, status, StatusError } from './wire/rpc-status.ts';
 
 /** Decides when a call has its effect and when its answer is back, and turns calls away. */

@@ -1,6 +1,6 @@
 // Proofs that let a request in: the account key's signature, a shared access signature, or a token.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { Tokens, type TokenSource } from './token.ts';
+import { Tokens, type TokenSource } from './credential-token.ts';
 
 /** An account's name and key in base64, such as an `AzureNamedKeyCredential`. */
 interface AccountKey {

@@ -12,9 +12,9 @@ import type {
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
+import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
-import type { TableCalls } from './own-client.ts';
+import type { TableCalls } from './table-calls.ts';
 import { creatingTable } from './creating-table.ts';
 import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-errors.ts';
 import {
@@ -28,7 +28,7 @@ import {
   selectOf,
 } from './row-keys.ts';
 import { probe } from './azure-probe.ts';
-import type { RowWrite } from './rows.ts';
+import type { RowWrite } from './row-requests.ts';
 
 /** With `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(single: TableCalls, doubtful: boolean, address = ''): Driver {

@@ -3,7 +3,7 @@
 // https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { NotSentError, refused, unknown } from '../common/outcomes.ts';
+import { NotSentError, refused, unknown } from '../common/driver-outcomes.ts';
 
 interface RefusalFacts {
   readonly status: number;

@@ -1,8 +1,8 @@
 // Tries conditions and merges at an emulator or a custom endpoint (rule 25), which may lack them.
 import type { EntityVersion, Refused } from '../../store/contract/driver.ts';
-import { refused } from '../common/outcomes.ts';
+import { refused } from '../common/driver-outcomes.ts';
 import { drawProbeId, isRefused } from '../common/probe.ts';
-import type { TableCalls } from './own-client.ts';
+import type { TableCalls } from './table-calls.ts';
 import { isConditionFailure } from './azure-errors.ts';
 import { keysOf } from './row-keys.ts';
 

@@ -1,7 +1,7 @@
 // Wraps the calls: if the table is missing, it is created and the call, which had no effect, is
 // sent again.
-import { withDeadline } from '../common/outcomes.ts';
-import type { TableCalls } from './own-client.ts';
+import { withDeadline } from '../common/driver-outcomes.ts';
+import type { TableCalls } from './table-calls.ts';
 import { isTableNotFound, isTableThere } from './azure-errors.ts';
 
 export function creatingTable(calls: TableCalls): TableCalls {

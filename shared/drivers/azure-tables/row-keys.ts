@@ -11,7 +11,7 @@ import {
   type Write,
 } from '../../store/contract/driver.ts';
 import { hashOfId } from '../common/id-hash.ts';
-import type { Properties, RowKeys } from './rows.ts';
+import type { Properties, RowKeys } from './row-requests.ts';
 
 /**
  * With 16 the busiest partition throttled before the account did. A listing asks each partition. It

@@ -4,7 +4,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { socketHost } from '../common/factory.ts';
-import { NotSentError } from '../common/outcomes.ts';
+import { NotSentError } from '../common/driver-outcomes.ts';
 import { UnderWay } from '../common/under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */

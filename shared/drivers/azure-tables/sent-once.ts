@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { FOREIGN, isForeign, REQUEST_ID } from './send-http.ts';
-import { isOfService, type Reply } from './service.ts';
+import { isOfService, type Reply } from './table-service.ts';
 
 /** The part of a request of @azure/core-rest-pipeline that is used here. */
 interface PipelineRequest {

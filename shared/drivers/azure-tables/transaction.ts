@@ -2,9 +2,9 @@
 // https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
 import { randomUUID } from 'node:crypto';
 import type { EntityVersion } from '../../store/contract/driver.ts';
-import { DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
+import { DATA_VERSION, requestOf, type RowWrite } from './row-requests.ts';
 import { RefusedRequestError } from './azure-errors.ts';
-import { refusalIn, type Reply } from './service.ts';
+import { refusalIn, type Reply } from './table-service.ts';
 
 /** The status of a change, and of an insert that asks for no content. */
 const MEMBER_SUCCESS = 204;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type EntityId, PROBE_PREFIX, type Refused } from '../../store/contract/driver.ts';
 import type { StoreError } from '../../store/contract/errors.ts';
-import { refused, withDeadline } from './outcomes.ts';
+import { refused, withDeadline } from './driver-outcomes.ts';
 
 /** The id of an entity for a probe. A vacuum removes it if the probe leaves it behind. */
 export function drawProbeId(): EntityId {

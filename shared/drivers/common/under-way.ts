@@ -1,6 +1,6 @@
 // A client's requests under way. Each ends by its reply, its deadline or the client's close.
 import { StoreError } from '../../store/contract/errors.ts';
-import { DeadlineError, NotSentError } from './outcomes.ts';
+import { DeadlineError, NotSentError } from './driver-outcomes.ts';
 
 /** A request that can be given up. */
 interface Sent {

@@ -1,8 +1,8 @@
 // Listing: prefixes, pages, and changes while it runs.
 import type { Driver, EntityId } from '../../store/contract/driver.ts';
 import { same } from './assertions.ts';
-import { check, type Check } from './check.ts';
-import { CALL, entityId, insert, listAll, part, readOne, removeOne, written } from './calls.ts';
+import { check, type Check } from './contract-check.ts';
+import { CALL, entityId, insert, listAll, part, readOne, removeOne, written } from './check-calls.ts';
 
 export const LIST: readonly Check[] = [
   check('a listing of a prefix that nobody used is empty', async (driver, prefix) => {

@@ -1,8 +1,8 @@
 // Misuse is a TypeError and sends nothing; closing is idempotent and final.
 import type { EntityVersion, Write } from '../../store/contract/driver.ts';
 import { matches, misused, rejects, same } from './assertions.ts';
-import { check, type Check } from './check.ts';
-import { CALL, entityId, idsOfOneLane, insert, noise, part, patch, readOne, textOf, written } from './calls.ts';
+import { check, type Check } from './contract-check.ts';
+import { CALL, entityId, idsOfOneLane, insert, noise, part, patch, readOne, textOf, written } from './check-calls.ts';
 
 export const MISUSE: readonly Check[] = [
   check('rule 18: a write or removal without a real version is misuse and changes nothing', async (driver, id) => {

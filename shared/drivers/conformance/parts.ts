@@ -1,8 +1,8 @@
 // Parts: subsets, dropping, sizes, chunks, and the limits of an entity.
 import { chunksOf, type DriverLimits, type Entity } from '../../store/contract/driver.ts';
 import { matches, same } from './assertions.ts';
-import { check, type Check } from './check.ts';
-import { insert, noise, part, partName, patch, readOne, replace, textOf, writeOne, written } from './calls.ts';
+import { check, type Check } from './contract-check.ts';
+import { insert, noise, part, partName, patch, readOne, replace, textOf, writeOne, written } from './check-calls.ts';
 
 export const PARTS: readonly Check[] = [
   check('a read brings the parts it names and no others', async (driver, id) => {

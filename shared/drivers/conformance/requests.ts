@@ -1,7 +1,7 @@
 // Several entities in one request: order, outcomes, budgets, and what a failure may mean.
 import type { EntityId } from '../../store/contract/driver.ts';
 import { same } from './assertions.ts';
-import { check, type Check } from './check.ts';
+import { check, type Check } from './contract-check.ts';
 import {
   CALL,
   entityId,
@@ -15,7 +15,7 @@ import {
   replace,
   textOf,
   written,
-} from './calls.ts';
+} from './check-calls.ts';
 
 export const REQUESTS: readonly Check[] = [
   check('a read answers in the order of its requests, undefined for what is missing', async (driver, prefix) => {

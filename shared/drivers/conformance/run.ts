@@ -1,8 +1,8 @@
 // Runs checks one after another on a driver, reports the promises that it breaks, and removes the
 // entities that the checks have written.
 import type { Driver, EntityId } from '../../store/contract/driver.ts';
-import { CALL, freshPrefix } from './calls.ts';
-import type { Around, Check } from './check.ts';
+import { CALL, freshPrefix } from './check-calls.ts';
+import type { Around, Check } from './contract-check.ts';
 
 export interface Broken {
   readonly check: string;

@@ -17,9 +17,9 @@ import type {
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
+import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
-import type { DatastoreCalls } from './own-client.ts';
+import type { DatastoreCalls } from './datastore-calls.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
 import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';

@@ -2,7 +2,7 @@
 // after any other error the outcome is `unknown`.
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { NotSentError, refused, unknown } from '../common/outcomes.ts';
+import { NotSentError, refused, unknown } from '../common/driver-outcomes.ts';
 import { CODE, StatusError } from './grpc/grpc-status.ts';
 
 /** There is no code for this, but texts: "entity is too big", "is longer than 1048487 bytes". */

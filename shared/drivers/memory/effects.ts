@@ -16,7 +16,7 @@ import {
   type Write,
   type WriteOutcome,
 } from '../../store/contract/driver.ts';
-import { refused, unknown } from '../common/outcomes.ts';
+import { refused, unknown } from '../common/driver-outcomes.ts';
 
 /** The stored entities. Drivers that share a state are like processes that share a database. */
 export interface MemoryState {

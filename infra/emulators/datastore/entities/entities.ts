@@ -1,6 +1,6 @@
 // Entities are checked when they arrive and kept encoded. Only a patch, a mask or a comparison
 // decodes them again.
-import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
+import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/service-limits.ts';
 import { decoder, encoder, type Entity } from '../wire/protocol.ts';
 import { invalid } from '../wire/rpc-status.ts';
 import type { Database, KeyRef } from './entity-keys.ts';

@@ -8,7 +8,7 @@ import {
   NUMBER_BYTES,
   PATH_ELEMENTS_MAX,
   STRING_OVERHEAD_BYTES,
-} from '../wire/limits.ts';
+} from '../wire/service-limits.ts';
 import { decoder, encoder, type PartitionId, type PathElement } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/rpc-status.ts';
 

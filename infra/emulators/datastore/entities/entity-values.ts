@@ -8,7 +8,7 @@ import {
   NUMBER_BYTES,
   PROPERTY_BYTES_MAX,
   STRING_OVERHEAD_BYTES,
-} from '../wire/limits.ts';
+} from '../wire/service-limits.ts';
 import { decoder, encoder, type Property, type Value } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/rpc-status.ts';
 import { type Database, isReserved, parseKey } from './entity-keys.ts';

@@ -4,7 +4,7 @@ import { type Database, keyName, type KeyRef, parseKey } from '../entities/entit
 import { maskOf } from '../entities/mask.ts';
 import type { Stored } from '../storage/storage.ts';
 import { readAs, type Services } from '../storage/open-transactions.ts';
-import { ANSWER_BYTES_MAX, LOOKUP_KEYS_MAX } from '../wire/limits.ts';
+import { ANSWER_BYTES_MAX, LOOKUP_KEYS_MAX } from '../wire/service-limits.ts';
 import { encoder, type LookupRequest, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid } from '../wire/rpc-status.ts';
 

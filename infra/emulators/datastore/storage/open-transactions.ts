@@ -1,7 +1,7 @@
 // Transactions are optimistic, without locks: one commits only if nothing that it read has changed.
 import { randomBytes } from 'node:crypto';
 import type { KeyRef } from '../entities/entity-keys.ts';
-import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/limits.ts';
+import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/service-limits.ts';
 import type { ReadOptions, TransactionOptions } from '../wire/protocol.ts';
 import { invalid, status, StatusError, unsupported } from '../wire/rpc-status.ts';
 import type { Storage } from './storage.ts';

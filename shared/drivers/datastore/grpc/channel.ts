@@ -1,6 +1,6 @@
 // Makes unary gRPC calls to one service over few connections, and sends nothing twice.
 import type { StoreError } from '../../../store/contract/errors.ts';
-import { DeadlineError, NotSentError } from '../../common/outcomes.ts';
+import { DeadlineError, NotSentError } from '../../common/driver-outcomes.ts';
 import { driverClosed } from '../../common/under-way.ts';
 import { Call, type Request } from './call.ts';
 import { Session } from './session.ts';

@@ -1,6 +1,6 @@
 // Keeps the headers that authorize requests. Google's library fetches and renews the tokens.
 import { StoreError } from '../../../store/contract/errors.ts';
-import { withDeadline } from '../../common/outcomes.ts';
+import { withDeadline } from '../../common/driver-outcomes.ts';
 
 /** Source of credentials: a `GoogleAuth` of google-auth-library 10 or later. */
 export interface Auth {

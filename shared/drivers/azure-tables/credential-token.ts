@@ -1,6 +1,6 @@
 // Keeps a credential's token and renews it before it ends, so that requests seldom wait for one.
 import { StoreError } from '../../store/contract/errors.ts';
-import { withDeadline } from '../common/outcomes.ts';
+import { withDeadline } from '../common/driver-outcomes.ts';
 
 /** A token credential, such as those of `@azure/identity`. */
 export interface TokenSource {

@@ -1,5 +1,5 @@
 // The driver contract as checks, the same for every driver.
-import type { Check } from './check.ts';
+import type { Check } from './contract-check.ts';
 import { LIST } from './list.ts';
 import { MISUSE } from './misuse.ts';
 import { PARTS } from './parts.ts';

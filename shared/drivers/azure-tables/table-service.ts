@@ -1,6 +1,6 @@
 // Sends requests to one endpoint, with proofs and headers, and turns refusals into errors.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
-import { NotSentError, withDeadline } from '../common/outcomes.ts';
+import { NotSentError, withDeadline } from '../common/driver-outcomes.ts';
 import { authorizeWith, type Credential, encodedSignature, type Proof } from './authorization.ts';
 import { RefusedRequestError } from './azure-errors.ts';
 import { type HttpClient, httpClient, type HttpReply, type HttpRequest } from './send-http.ts';

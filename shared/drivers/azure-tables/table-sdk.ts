@@ -1,12 +1,12 @@
 // Makes the calls by the user's TableClient, with its credential, proxy and telemetry.
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { ClientCalls } from '../common/client-calls.ts';
-import { NotSentError } from '../common/outcomes.ts';
-import { etagOf, pageIn, type TableCalls } from './own-client.ts';
-import { conditionOf, type RowWrite } from './rows.ts';
+import { NotSentError } from '../common/driver-outcomes.ts';
+import { etagOf, pageIn, type TableCalls } from './table-calls.ts';
+import { conditionOf, type RowWrite } from './row-requests.ts';
 import { type Policy, type Sending, SENT_ONCE, watch } from './sent-once.ts';
-import { checked, type Reply } from './service.ts';
-import { noToken } from './token.ts';
+import { checked, type Reply } from './table-service.ts';
+import { noToken } from './credential-token.ts';
 import { etagsIn } from './transaction.ts';
 
 /** A `TableClient` of @azure/data-tables 13.3 or later, as far as it is used. */

@@ -2,8 +2,8 @@
 // report a conflict with the first one's success.
 import { ClientCalls } from '../common/client-calls.ts';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
-import { DeadlineError, NotSentError, withDeadline } from '../common/outcomes.ts';
-import type { DatastoreCalls } from './own-client.ts';
+import { DeadlineError, NotSentError, withDeadline } from '../common/driver-outcomes.ts';
+import type { DatastoreCalls } from './datastore-calls.ts';
 import { noCredentials } from './grpc/tokens.ts';
 import { CODE, StatusError } from './grpc/grpc-status.ts';
 import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messages/messages.ts';

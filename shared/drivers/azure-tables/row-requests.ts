@@ -1,7 +1,7 @@
 // A row's requests: address, headers and body. All properties are binary, and base64 on the wire.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
-import { JSON_WITHOUT_METADATA } from './service.ts';
+import { JSON_WITHOUT_METADATA } from './table-service.ts';
 
 /** Properties by name, in pieces of base64. */
 export type Properties = Readonly<Record<string, readonly string[]>>;

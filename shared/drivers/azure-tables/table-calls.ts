@@ -14,8 +14,8 @@ import {
   requestOf,
   type RowKeys,
   type RowWrite,
-} from './rows.ts';
-import { JSON_WITHOUT_METADATA, objectIn, type Reply, type TableService, tableService } from './service.ts';
+} from './row-requests.ts';
+import { JSON_WITHOUT_METADATA, objectIn, type Reply, type TableService, tableService } from './table-service.ts';
 import { etagsIn, transactionOf } from './transaction.ts';
 
 /** The service's address, table and credential. The environment is never read. */
