@@ -50,8 +50,9 @@ function expectedOf(issue: Issue): string | undefined {
     case 'invalid_key':
     case 'not_multiple_of':
     case 'unrecognized_keys':
-      return undefined;
+      break;
   }
+  return undefined;
 }
 
 /** Words for zod's names of types, and for the class of bytes. */
