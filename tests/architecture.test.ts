@@ -75,8 +75,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'check.mjs: node:',
   ],
   'infra/cli': [
-    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/exact-json.ts functions/gcp/emulator.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
-    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator.ts shared/drivers/ shared/lab/kit/ node:`,
+    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/exact-json.ts functions/gcp/emulator-address.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
+    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator-address.ts shared/drivers/ shared/lab/kit/ node:`,
     '*.ts',
   ],
   // The emulators know nothing of this project, so that other projects can use them alone.

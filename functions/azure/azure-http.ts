@@ -1,4 +1,4 @@
-// An app as a handler of @azure/functions (v4), whose requests are almost the web's.
+// Makes an app a handler of @azure/functions (v4), whose requests are almost the Fetch API's.
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandler, HttpMethod, HttpResponseBodyInit } from '@azure/functions';
@@ -6,7 +6,7 @@ import type { App } from '../http/http-app.ts';
 import { type LogLine, logToStdout } from '../http/log.ts';
 import { lazyBody } from '../http/node.ts';
 
-/** All that the platform can route: which of them a path takes is the app's to say. */
+/** All methods that the platform can route. The app decides which of them a path takes. */
 export const METHODS: HttpMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS'];
 
 interface Caller {
@@ -16,12 +16,13 @@ interface Caller {
   readonly target: string;
 }
 
-/** From the arrival of an invocation's request to the end of its response. */
+/** Callers by invocation, from the arrival of the request to the end of its response. */
 const callers = new Map<string, Caller>();
 
 /**
- * The library gives no signal (azure-functions-nodejs-library#273, #294): Node's server is watched.
- * A caller that the front end keeps (azure-functions-host#8873) is not seen: its deadline ends it.
+ * Watches Node's server, as the library gives no signal (azure-functions-nodejs-library#273, #294).
+ * Only a deadline ends the request of a caller whose going the front end hides
+ * (azure-functions-host#8873).
  */
 subscribe('http.server.request.start', (message) => {
   const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
@@ -37,13 +38,13 @@ subscribe('http.server.request.start', (message) => {
 
 const LEVELS = { INFO: 'log', WARNING: 'warn', ERROR: 'error' } as const;
 
-/** The host takes a line of standard error for what its text says: a warning or an error. */
+/** The host takes the severity of a line on standard error from its text. */
 function logLate(line: LogLine): void {
   if (line.severity === 'INFO') logToStdout(line);
   else process.stderr.write(`${JSON.stringify(line)}\n`);
 }
 
-/** Logs through the invocation's context, which takes none once the handler has returned. */
+/** Logs through the invocation's context, which takes no line after the handler has returned. */
 export function handlerOf(app: Pick<App, 'fetch'>): HttpHandler {
   return async (request, context) => {
     const { method, url, headers } = request;
@@ -66,7 +67,7 @@ export function handlerOf(app: Pick<App, 'fetch'>): HttpHandler {
   };
 }
 
-/** The answer, which may read the request's body as long as it is sent; what is left is drained. */
+/** The answer, during which the request's body may still be read. Drains the rest of the body. */
 function thenDrained(
   answer: ReadableStream<Uint8Array> | null,
   chunks: AsyncIterator<Uint8Array> | undefined,
@@ -78,7 +79,7 @@ function thenDrained(
   return null;
 }
 
-/** Without it the host's next request on this connection waits for ever. The platform bounds it. */
+/** Without this the next request on the connection waits for ever. The platform bounds the body. */
 async function drain(chunks: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     while ((await chunks.next()).done !== true);

@@ -29,7 +29,7 @@ const handler = handlerOf(
   createCompareApp({
     ...config,
     ...COMPARE_DEADLINES,
-    // Every request brings the log of its invocation; this one stands in for it.
+    // Only a default, as every request brings the log of its invocation.
     log: logToStdout,
     page: readLivePage(import.meta.url),
     examine: examineOver((transport) => driverIn(COMPARISON, transport), true),
@@ -38,9 +38,9 @@ const handler = handlerOf(
 );
 
 host.setup({ enableHttpStream: true });
-// Literal routes win over the catch-all, by which the app answers unknown routes itself.
+// The app itself answers unknown routes, by the catch-all; literal routes win over it.
 host.http('compare', { methods: METHODS, authLevel: 'function', route: '{*path}', handler });
-// Browsers send no key with the question whether a page may call.
+// Browsers send no key with a preflight request.
 host.http('preflight', { methods: ['OPTIONS'], authLevel: 'anonymous', route: 'v1/compare/{*path}', handler });
 host.http('page', { methods: ['GET', 'HEAD'], authLevel: 'anonymous', route: 'v1/compare', handler });
 host.http('health', { methods: METHODS, authLevel: 'anonymous', route: 'v1/health', handler });

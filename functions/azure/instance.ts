@@ -1,4 +1,4 @@
-// Azure's side of the functions: environment -> driver -> store, opened at the first request.
+// Azure's side of the functions: opens driver and store, by the environment, at the first request.
 import { app as host } from '@azure/functions';
 import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
@@ -11,10 +11,10 @@ import { withLatencyLogged } from '../instance/store-latency.ts';
 import { managedIdentity } from './managed-identity.ts';
 
 const given = functionConfig(process.env);
-/** App keys, default deadlines, and spans where a collector is named. */
+/** App keys, default deadlines, and a tracer if a collector is named. */
 export const config = { ...given, tracer: await requestTracer(given.tracing) };
 
-/** A comparison drops its own tables: no user has one there. */
+/** No user may have a table under these names, because a comparison drops them. */
 const USERS_TABLE = new RegExp(`^(?!${COMPARISON})`, 'i');
 
 const env = parsedEnvironment(

@@ -1,10 +1,10 @@
-// One GET, without an SDK: https://learn.microsoft.com/azure/app-service/overview-managed-identity.
-// Its callers keep tokens themselves.
+// Gets a token by one GET, without an SDK; callers keep it.
+// https://learn.microsoft.com/azure/app-service/overview-managed-identity
 import type { TokenCredential } from '@azure/core-auth';
 import * as z from 'zod/mini';
 import { ConfigError } from '../instance/config.ts';
 
-/** From IDENTITY_ENDPOINT and IDENTITY_HEADER; `clientId` names a user-assigned identity. */
+/** IDENTITY_ENDPOINT, IDENTITY_HEADER, and the `clientId` of a user-assigned identity. */
 export interface IdentityEndpoint {
   readonly endpoint: string | undefined;
   readonly secret: string | undefined;
@@ -15,11 +15,10 @@ const TOKEN_TIMEOUT_MS = 10_000;
 
 const TOKEN = z.object({ access_token: z.string(), expires_on: z.coerce.number() });
 
-/** Throws a ConfigError where the platform offers no identity. */
+/** Throws a ConfigError if the platform offers no identity. */
 export function managedIdentity({ endpoint, secret, clientId }: IdentityEndpoint): TokenCredential {
-  if (endpoint === undefined || secret === undefined) {
+  if (endpoint === undefined || secret === undefined)
     throw new ConfigError('give the function a managed identity, or set STOWAGE_TABLES_ACCOUNT and STOWAGE_TABLES_KEY');
-  }
   return {
     async getToken(scopes) {
       const url = new URL(endpoint);

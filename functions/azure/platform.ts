@@ -1,4 +1,4 @@
-// Flex has CONTAINER_NAME: https://learn.microsoft.com/azure/app-service/reference-app-settings.
+// The settings of an instance: https://learn.microsoft.com/azure/app-service/reference-app-settings
 import { randomUUID } from 'node:crypto';
 import type { PlatformFacts } from '../compare/where-it-runs.ts';
 

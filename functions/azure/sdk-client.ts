@@ -1,4 +1,4 @@
-// Azure's own client, in a file of its own: an instance loads it only if it sends over the SDK.
+// Makes Azure's own client. An instance loads this file only if it sends over the SDK.
 import { TableClient } from '@azure/data-tables';
 import type { NamedKeyCredential, TokenCredential } from '@azure/core-auth';
 

@@ -1,4 +1,4 @@
-// The app `vacuum`: only the platform's timer runs it. Its schedule is an app setting.
+// The app `vacuum`, which only the platform's timer runs. Its schedule is an app setting.
 import { app as host, type InvocationContext } from '@azure/functions';
 import { createApp } from '../http/http-app.ts';
 import { logToStdout } from '../http/log.ts';
@@ -18,7 +18,7 @@ host.http('health', {
   handler: handlerOf(createApp({}, { ...config, ...VACUUM_DEADLINES, log: logToStdout })),
 });
 
-/** Throws if a table failed: the platform then counts the invocation as failed. */
+/** Throws if a table failed, so that the platform counts the invocation as failed. */
 async function run(context: InvocationContext): Promise<void> {
   const store = await usersStore();
   const done = await vacuumAll(store, { ...config, timeoutMs, signal: AbortSignal.timeout(timeoutMs) });

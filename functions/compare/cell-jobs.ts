@@ -1,4 +1,4 @@
-// The targets of the function `compare`, made at the first request.
+// Runs the cells of the function `compare` on targets that are made at the first request.
 import { prepareDataset, removeDataset } from '../../shared/lab/load/dataset.ts';
 import { runCell } from '../../shared/lab/load/run-cell.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';

@@ -1,4 +1,4 @@
-// The function `compare`. Its page is open; all else needs a key of the role `compare`.
+// The function `compare`. Only its page needs no key of the role `compare`.
 import { once } from 'node:events';
 import * as z from 'zod/mini';
 import {
@@ -86,11 +86,11 @@ function bodyOf(schema: z.core.$ZodType) {
   return { bytesMax: CELL_BODY_BYTES_MAX, content: { 'application/json': schema } };
 }
 
-/** Cells and loads under way: one whose caller has gone may still write for a moment. */
+/** Cells and loads under way, which may still write for a moment after their caller has gone. */
 class RunningCells {
   readonly #ends = new Map<string, Set<Promise<unknown>>>();
 
-  /** Counts the cell as running until it ends, and settles as it does. */
+  /** Counts the cell as running until it ends. Settles as it does. */
   async during<T>(dataset: string, cell: Promise<T>): Promise<T> {
     const ends = this.#ends.get(dataset) ?? new Set();
     this.#ends.set(dataset, ends.add(cell));
@@ -113,31 +113,23 @@ class RunningCells {
 
 async function postCell({ runCell }: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
   const cell = await jsonOf(call, cellRequestSchema);
-  try {
-    return replyJson(await running.during(cell.dataset, runCell(cell, call.bounds.signal)));
-  } catch (error) {
-    if (error instanceof CellError) throw new Problem('unavailable', error.message, { cause: error });
-    throw abortedOr(error, call, 'the deadline, or the caller, ended the cell before its time');
-  }
+  const run = running.during(cell.dataset, runCell(cell, call.bounds.signal));
+  return replyJson(await inTime(run, call, 'the deadline, or the caller, ended the cell before its time'));
 }
 
 async function postDataset(options: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
   const request = await jsonOf(call, datasetRequestSchema);
-  try {
-    await running.during(request.dataset, options.prepareDataset(request, call.bounds.signal));
-  } catch (error) {
-    throw abortedOr(error, call, 'the deadline, or the caller, ended the load before its time');
-  }
+  const load = running.during(request.dataset, options.prepareDataset(request, call.bounds.signal));
+  await inTime(load, call, 'the deadline, or the caller, ended the load before its time');
   return new Response(null, { status: 204 });
 }
 
 async function postDoctor({ examine }: CompareAppOptions, call: Call): Promise<Response> {
   const { transport } = await jsonOf(call, doctorRequestSchema);
-  try {
-    return replyJson(await examine(transport, call.bounds.signal));
-  } catch (error) {
-    throw abortedOr(error, call, 'the deadline, or the caller, ended the examination before its time');
-  }
+  const examination = examine(transport, call.bounds.signal);
+  return replyJson(
+    await inTime(examination, call, 'the deadline, or the caller, ended the examination before its time'),
+  );
 }
 
 async function jsonOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema): Promise<z.output<Schema>> {
@@ -145,18 +137,18 @@ async function jsonOf<Schema extends z.core.$ZodType>(call: Call, schema: Schema
   return parsed(schema, parseJson(await call.body()));
 }
 
-function abortedOr(error: unknown, { bounds }: Call, detail: string): unknown {
-  return bounds.signal.aborted ? new Problem('aborted', detail, { cause: error }) : error;
+/** Turns an error of the work into a Problem, which is `aborted` if the call's time is over. */
+async function inTime<T>(work: Promise<T>, { bounds }: Call, late: string): Promise<T> {
+  return work.catch((cause: unknown) => {
+    if (cause instanceof CellError) throw new Problem('unavailable', cause.message, { cause });
+    throw bounds.signal.aborted ? new Problem('aborted', late, { cause }) : cause;
+  });
 }
 
 async function deleteDataset(options: CompareAppOptions, running: RunningCells, call: Call): Promise<Response> {
   const { signal } = call.bounds;
   const { dataset } = parsed(datasetPathSchema, { dataset: call.param('dataset') });
-  try {
-    await running.ended(dataset, signal);
-    await options.removeDataset(dataset, signal);
-  } catch (error) {
-    throw abortedOr(error, call, 'the dataset was not removed before the deadline');
-  }
+  const removal = running.ended(dataset, signal).then(() => options.removeDataset(dataset, signal));
+  await inTime(removal, call, 'the dataset was not removed before the deadline');
   return new Response(null, { status: 204 });
 }

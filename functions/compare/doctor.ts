@@ -1,7 +1,7 @@
-// The short form of `stowage doctor`, inside the function: with its identity and from its place,
-// which nobody has who deploys.
-import { entityId, freshPrefix } from '../../shared/drivers/conformance/calls.ts';
-import { SHORT } from '../../shared/drivers/conformance/conformance.ts';
+// The short form of `stowage doctor`, with the function's own identity and network, which whoever
+// deploys it does not have.
+import { entityId, freshPrefix } from '../../shared/drivers/conformance/check-calls.ts';
+import { SHORT } from '../../shared/drivers/conformance/contract-checks.ts';
 import { type Broken, brokenAmong, reasonOf, removeAll } from '../../shared/drivers/conformance/run.ts';
 import type { Driver } from '../../shared/store/index.ts';
 
@@ -35,7 +35,7 @@ export function examineOver(driverOver: (transport: Transport) => Promise<Driver
   };
 }
 
-/** Removes what was written; failing that breaks a promise, too. */
+/** Removes what the checks wrote. If that fails, a promise is broken too. */
 async function leftBy(driver: Driver, run: string): Promise<Broken[]> {
   try {
     await removeAll(driver, run);

@@ -1,4 +1,4 @@
-// The live page as its function serves it. Browsers keep it: on Azure each GET takes an instance.
+// Serves the live page. Browsers keep it, because on Azure each GET takes an instance.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { reply } from '../http/route.ts';
@@ -17,10 +17,10 @@ export function readLivePage(entryUrl: string): LivePage {
   return { html: read(''), br: read('.br'), gzip: read('.gz') };
 }
 
-/** A deployment shows after so long at the latest. */
+/** The longest time until browsers show a new deployment. */
 const FRESH_SECONDS = 600;
 
-/** Answers a GET in the best encoding that the caller takes; 304 where it has that already. */
+/** Answers a GET in the best encoding that the caller accepts, or 304 if it has that already. */
 export function pageServer({ html, br, gzip }: LivePage): (request: Request) => Response {
   const text = Buffer.from(html).toString();
   const digest = createHash('sha256').update(html).digest('base64url').slice(0, 22);

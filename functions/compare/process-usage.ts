@@ -1,4 +1,4 @@
-// The store that a comparison measures, and its usage, from the counts of its driver.
+// Opens the stores that a comparison measures, and tells their usage from their drivers' counters.
 import { billableOf } from '../../shared/lab/cost/billable.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Usage } from '../../shared/lab/kit/provider-usage.ts';
@@ -9,7 +9,7 @@ import { once } from '../instance/lifetime.ts';
 
 type Transport = Parameters<DatasetTargets['openStore']>[0];
 
-/** A store for each transport, opened once; `onOpened` is told how to close it. */
+/** A store for each transport, opened once. Calls `onOpened` with the function that closes it. */
 export function measuredStores(
   provider: Provider,
   driverOver: (transport: Transport) => Promise<Driver>,
@@ -26,7 +26,7 @@ export function measuredStores(
   return async (transport) => await stores[transport]();
 }
 
-/** No retries beside the requests: the store repeats no write, and a repeated read is a request. */
+/** There are no retries to add, as each repeated read is a request and no write is repeated. */
 export function storeUsage(provider: Provider, counters: DriverCounters): Usage {
   const { requests, billable } = billableOf(provider, counters);
   const { bytesWritten, bytesRead, refusedCondition: conflicts } = counters;

@@ -1,4 +1,4 @@
-// Linux's times of this process's first thread, which runs the function, and of the hypervisor.
+// Times that Linux tells of this process's first thread, which runs the function, and the machine.
 import { readFileSync } from 'node:fs';
 import type { ProcessorTimes, ThreadTimes } from '../../shared/lab/load/processor-shares.ts';
 
@@ -20,7 +20,7 @@ export function processorTimes(emulatorProcess?: string): ProcessorTimes | undef
   }
 }
 
-/** `schedstat`: ns run, ns waited, slices. `stat`: ticks; kinds after steal count twice. */
+/** `schedstat` has ns run, ns waited, slices; `stat` ticks, where kinds after steal count twice. */
 export function timesOf(schedstat: string, stat: string): Omit<ProcessorTimes, 'emulator'> | undefined {
   const [ran, waited] = numbersOf(schedstat);
   const ticks = numbersOf(stat.split('\n', 1)[0]!).slice(1, 9);

@@ -1,4 +1,4 @@
-// The place of this function, as it can tell by itself. Each cloud's entry adds its facts.
+// Where this function runs, as far as it knows by itself. Each cloud's entry adds its facts.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import * as z from 'zod';
@@ -8,7 +8,7 @@ import { processorTimes } from './processor.ts';
 
 type Fact = 'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId' | 'memoryBytes';
 
-/** Facts that only the cloud's entry knows. `memoryBytes` of null: the system's limit counts. */
+/** Facts that only the cloud's entry knows. If `memoryBytes` is null, the system's limit counts. */
 export type PlatformFacts = Pick<Place, Fact>;
 
 const buildSchema = z.object({ commit: z.string().nullable(), versions: z.record(z.string(), z.string()) });
@@ -36,7 +36,7 @@ function memoryLimit(): number {
   return limit > 0 && limit < os.totalmem() ? limit : os.totalmem();
 }
 
-/** Unknown where the function runs from its sources. */
+/** Unknown if the function runs from its sources. */
 function buildFacts(entryUrl: string): Pick<Place, 'commit' | 'versions'> {
   let text: string;
   try {

@@ -1,4 +1,4 @@
-// The function `compare` on Google Cloud: a plain function exported by name, like `records`.
+// The function `compare` on Google Cloud, exported by name like `records`.
 import { datastoreBaseline } from '../../shared/lab/sdk/datastore-baseline.ts';
 import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';

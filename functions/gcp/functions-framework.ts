@@ -1,5 +1,5 @@
-// Google's functions-framework parses bodies and decodes paths: bad ones would get HTML pages.
-// Importing this module shows it requests without both; the app gets them as they arrived.
+// Google's functions-framework parses bodies and decodes paths, and answers bad ones with HTML.
+// This module hides both from it, and hands the requests to the app as they arrived.
 import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,15 +14,15 @@ subscribe('http.server.request.start', (message) => {
   const { request } = message as { request: IncomingMessage };
   arrivals.set(request, { url: request.url ?? '/', headers: { ...request.headers } });
   request.url = '/';
-  // By these two it knows that there is a body.
+  // Without these two the framework sees no body.
   delete request.headers['content-length'];
   delete request.headers['transfer-encoding'];
 });
 
-/** A function as the framework calls it: exported by name from the bundle. */
+/** A function as the framework calls it, by the name under which the bundle exports it. */
 export type FrameworkFunction = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
-/** Hands the app each request as it arrived. An instance that ends refuses it. */
+/** Hands the app each request as it arrived. While the instance ends, it refuses requests. */
 export function frameworkFunction(app: Pick<App, 'fetch'>): FrameworkFunction {
   return async (incoming, outgoing) => {
     const arrival = arrivals.get(incoming) ?? { url: incoming.url ?? '/', headers: incoming.headers };
@@ -33,7 +33,7 @@ export function frameworkFunction(app: Pick<App, 'fetch'>): FrameworkFunction {
   };
 }
 
-/** The platform sends what comes now to another instance, on another connection. */
+/** Makes the caller open another connection, which the platform leads to another instance. */
 async function refusal(): Promise<Response> {
   const headers = { 'Retry-After': RETRY_AFTER_SECONDS, Connection: 'close' };
   const problem = new Problem('unavailable', 'this instance is ending: send the request again', { headers });

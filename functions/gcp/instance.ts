@@ -1,4 +1,4 @@
-// Google's side of the functions: environment -> driver -> store, opened at the first request.
+// Google's side of the functions: opens driver and store, by the environment, at the first request.
 import type { GoogleAuth } from 'google-auth-library';
 import * as z from 'zod/mini';
 import { checked } from '../../shared/drivers/checked.ts';
@@ -6,13 +6,13 @@ import { datastoreDriver } from '../../shared/drivers/datastore.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
 import { type Log, logToStdout } from '../http/log.ts';
 import { cloudLogging } from './cloud-logging.ts';
-import { emulatorIn } from './emulator.ts';
+import { emulatorIn } from './emulator-address.ts';
 import { CHECKS, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeOnSigterm, once, requestTracer } from '../instance/lifetime.ts';
 import { withLatencyLogged } from '../instance/store-latency.ts';
 
 const given = functionConfig(process.env);
-/** App keys, default deadlines, and spans where a collector is named. */
+/** App keys, default deadlines, and a tracer if a collector is named. */
 export const config = { ...given, tracer: await requestTracer(given.tracing) };
 
 const env = parsedEnvironment(
@@ -39,7 +39,7 @@ export const usersStore = once(async () => {
   return store;
 });
 
-/** A driver on this kind (default: the users'), over this transport. */
+/** A driver of entities of this kind (default: the users'), over this transport. */
 export async function driverIn(kind?: string, transport = env.STOWAGE_TRANSPORT): Promise<Driver> {
   const options = transport === 'sdk' ? await client() : await address();
   const driver = datastoreDriver({ ...options, ...(kind === undefined ? {} : { kind }) });

@@ -1,7 +1,7 @@
-// An instance about itself: https://cloud.google.com/run/docs/container-contract#metadata-server.
+// The metadata of an instance: https://cloud.google.com/run/docs/container-contract#metadata-server
 import { randomUUID } from 'node:crypto';
 import type { PlatformFacts } from '../compare/where-it-runs.ts';
-import { emulatorIn } from './emulator.ts';
+import { emulatorIn } from './emulator-address.ts';
 
 const METADATA = 'http://metadata.google.internal/computeMetadata/v1/instance/';
 const TIMEOUT_MS = 2_000;
@@ -23,7 +23,7 @@ export async function googleFacts(env: Readonly<Record<string, string | undefine
   };
 }
 
-/** Null where nobody answers: a report without a region is better than none. */
+/** Null without an answer, as a report without a region is better than none. */
 async function metadata(name: string): Promise<string | null> {
   try {
     const response = await fetch(METADATA + name, {

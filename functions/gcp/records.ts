@@ -1,4 +1,4 @@
-// Exported by name: the framework's `http()` from a bundle would fill a registry that nobody reads.
+// Exported by name: a bundled copy of the framework's `http()` has a registry that nobody reads.
 import { RECORDS_TIMEOUT_MAX_MS } from '../instance/config.ts';
 import { createRecordsApp } from '../records/records-app.ts';
 import { frameworkFunction } from './functions-framework.ts';

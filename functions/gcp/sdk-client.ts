@@ -1,4 +1,4 @@
-// Google's own client, in a file of its own: an instance loads it only if it sends over the SDK.
+// Makes Google's own client. An instance loads this file only if it sends over the SDK.
 import { Datastore, type DatastoreOptions } from '@google-cloud/datastore';
 
 /** Without credentials in the options the client looks for them as Google's libraries do. */

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type KeyText, keyText } from './key-text.ts';
 import { Problem } from './problem.ts';
 
-/** `write` also reads, `admin` also creates and drops tables, `compare` opens no data of users. */
+/** `write` may also read, `admin` also create and drop tables; `compare` opens no user's table. */
 export const ROLES = ['read', 'write', 'admin', 'compare'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -15,7 +15,7 @@ const OPENS: Readonly<Record<Role, readonly Role[]>> = {
   compare: ['compare'],
 };
 
-/** `none` is for one's own machine. Keys are texts as `key-text.ts` reads them. */
+/** The mode `none` is for one's own machine. `key-text.ts` describes the texts of keys. */
 export type AuthConfig =
   { readonly mode: 'none' } | { readonly mode: 'keys'; readonly keys: Readonly<Record<Role, readonly string[]>> };
 
@@ -26,15 +26,15 @@ export interface Caller {
   readonly key: string;
 }
 
-/** One request at the gate: its key is looked up once. */
+/** What the gate knows of one request, whose key it looks up once. */
 export interface Visitor {
-  /** Undefined without a configured key; an expired one is still named. */
+  /** Undefined unless it sent a configured key, which may have expired. */
   readonly caller: Caller | undefined;
   /** Whether its key may know of this table. */
   readonly opens: (table: string) => boolean;
-  /** Passes, or throws the Problem `unauthenticated` (401) or `forbidden` (403). */
+  /** Throws the Problem `unauthenticated` or `forbidden` unless the key may do this. */
   readonly authorize: (needed: Role) => void;
-  /** The same for the table that a request names. One that names none needs a key of all tables. */
+  /** The same for a table. A request that names none needs a key for all tables. */
   readonly confine: (table: string | undefined) => void;
 }
 
@@ -72,7 +72,7 @@ function opens({ tables = '*' }: Pick<KnownKey, 'tables'>, table: string | undef
   return tables.endsWith('*') ? table?.startsWith(tables.slice(0, -1)) === true : table === tables;
 }
 
-/** None for a text that cannot be read: it lets nobody in. */
+/** Empty for a text that cannot be read, which then lets nobody in. */
 function knownKey(role: Role, text: string): KnownKey[] {
   const read = keyText(text);
   if (read === undefined) return [];
@@ -85,7 +85,7 @@ function keyIn(request: Request): string | undefined {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get('Authorization') ?? '')?.[1];
 }
 
-/** No early exit, so that time says nothing. */
+/** Compares with all keys, so that the time it takes tells nothing. */
 function matching(given: string, known: readonly KnownKey[]): KnownKey | undefined {
   const digest = digestOf(given);
   let found: KnownKey | undefined;

@@ -1,29 +1,29 @@
-// Bounds what an instance holds at once: bodies that arrive, inflated, and answers that leave.
+// Bounds the memory of an instance: inflated bodies that arrive, and answers that are being sent.
 import { Problem, RETRY_AFTER_SECONDS } from './problem.ts';
 
 /**
- * An instance has 2 GiB. A record that is read is there some times more: as it came, in its page,
- * in its answer, and as garbage.
+ * An instance has 2 GiB. It holds a record several times: as it arrived, in its page, in its
+ * answer, and as garbage.
  */
 const HELD_BYTES_MAX = 256 * 1024 * 1024;
 
-/** A body of no more, like that of a PUT, is a small one; so is the answer of a GET. */
+/** A request is small up to this size, which the body of a PUT and the answer of a GET keep. */
 const SMALL_BYTES = 512 * 1024;
 
-/** Room for 32 small ones, which large ones that never end would fill otherwise. */
+/** Kept for 32 small requests, so that large ones cannot lock them out. */
 const SMALL_ROOM_BYTES = 32 * SMALL_BYTES;
 
-/** A request that may need much gets such a part of what is left: others come at the same time. */
+/** A request that may need much gets this share of the free memory, as others come meanwhile. */
 const PART = 1 / 8;
 
-/** One a function's app. */
+/** The memory of one function's app. */
 export class Memory {
   #left = HELD_BYTES_MAX;
 
   /** One request's share. */
   share(): MemoryShare {
     let held = 0;
-    // Refuses at once: requests waiting here would keep their memory and block each other.
+    // Refuses at once: requests that wait here would keep their memory and block each other.
     const take = (bytes: number): void => {
       const spare = held + bytes > SMALL_BYTES ? SMALL_ROOM_BYTES : 0;
       if (bytes > Math.max(0, this.#left - spare)) throw noMemory();
@@ -49,27 +49,26 @@ export class Memory {
   }
 }
 
-/** Bytes are taken before they are used. */
+/** Memory of one request, which takes bytes before it uses them. */
 export interface MemoryShare {
-  /** Throws the Problem `unavailable` where the instance has no room for as many bytes more. */
+  /** Throws the Problem `unavailable` if the instance has no room for so many more bytes. */
   readonly take: (bytes: number) => void;
-  /** Takes so many, or fewer where others hold much, and tells how many. Throws as `take` does. */
+  /** Takes at most so many bytes, fewer if others hold much, and returns their number. */
   readonly takeUpTo: (bytesMax: number) => number;
-  /** Returns so many of the bytes that it holds. */
   readonly giveBack: (bytes: number) => void;
   readonly held: number;
 }
 
-/** Smaller answers lie in the buffers of their connections, and are not counted. */
+/** Smaller answers are in the buffers of their connections and do not count. */
 const COUNTED_BYTES = 64 * 1024;
 
-/** Bytes of an answer that count: `ofStream` for one whose size is not known. */
+/** The bytes of an answer that count; `ofStream` if it is a stream of unknown size. */
 export function countedSize({ body, headers }: Response, ofStream: number): number {
   const size = body === null ? 0 : Number(headers.get('Content-Length') ?? ofStream);
   return size < COUNTED_BYTES ? 0 : size;
 }
 
-/** Keeps as much memory as the answer takes until it is sent, or its caller has gone. */
+/** Keeps the memory of the answer until it is sent or its caller has gone. */
 export function heldUntilSent(response: Response, { signal }: Request, share: MemoryShare): Response {
   const { body, status, headers } = response;
   const size = signal.aborted ? 0 : countedSize(response, Infinity);

@@ -2,10 +2,9 @@
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
 import { Problem } from './problem.ts';
 
-/** Nested values count. A 512 KiB record holds fewer; 16 MiB of `{}` would take a second. */
+/** The most values of a body, with nested ones. 16 MiB of `{}` would take a second. */
 export const VALUES_MAX = 1_048_576;
 
-/** A `string` and a `scalar` hold no other values. */
 export type ValueKind = 'map' | 'array' | 'string' | 'scalar';
 
 /** All methods throw the Problem `malformed`, or `too_large` beyond `VALUES_MAX` values. */
@@ -34,8 +33,6 @@ export class ValueCount {
 }
 
 export function tooDeep(): Problem {
-  return new Problem(
-    'malformed',
-    `the value is nested deeper than ${VALUE_DEPTH_MAX} levels of arrays and maps: flatten it`,
-  );
+  const detail = `the value is nested deeper than ${VALUE_DEPTH_MAX} levels of arrays and maps: flatten it`;
+  return new Problem('malformed', detail);
 }

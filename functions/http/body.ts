@@ -1,14 +1,14 @@
-// Reads a body whole, bounded in inflated bytes, in time, and by the instance's memory; or line by
-// line, of any number.
+// Reads a body as a whole or line by line, within bounds of inflated bytes, of time, and of the
+// instance's memory.
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { MemoryShare } from './body-memory.ts';
 import { Problem } from './problem.ts';
 
-/** A piece costs some microseconds. The largest body in the smallest packets has half as many. */
+/** Each piece takes microseconds. The largest body in the smallest packets has half as many. */
 const PIECES_MAX = 65_536;
 
-/** 16 MiB in the default's pieces of 16 KiB take more than twice the processor time. */
+/** The default, 16 KiB, takes more than twice the processor time for 16 MiB. */
 const INFLATED_CHUNK_BYTES = 128 * 1024;
 
 const LINE_END = 0x0a;
@@ -17,13 +17,13 @@ export interface BodyBounds {
   /** Bounds the body as sent, and inflated. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
-  /** Takes memory, in bytes, before it is used; throws where there is none. */
+  /** Takes bytes of memory before they are used; throws if there are none. */
   readonly take: MemoryShare['take'];
 }
 
 /**
- * The body, at most `bytesMax` bytes. Throws the Problem `too_large`, `unavailable` (no room in
- * memory), `body_timeout`, `malformed` (bad gzip) or `unsupported_media_type` (another encoding).
+ * The body, of at most `bytesMax` bytes. Throws the Problem `too_large`, `unavailable` (no memory),
+ * `body_timeout`, `malformed` (bad gzip) or `unsupported_media_type` (another encoding).
  */
 export async function readBody(request: Request, bounds: BodyBounds): Promise<Uint8Array> {
   const pieces = inflatedPieces(request, bounds, PIECES_MAX);
@@ -33,10 +33,7 @@ export async function readBody(request: Request, bounds: BodyBounds): Promise<Ui
   return body.take();
 }
 
-/**
- * Lines without their ends, each at most `bytesMax` bytes and for its taker alone. Throws as
- * `readBody` does.
- */
+/** Lines without their ends, each of at most `bytesMax` bytes. Throws as `readBody` does. */
 export async function* readLines(request: Request, bounds: BodyBounds): AsyncGenerator<Uint8Array, void, undefined> {
   const line = new Collected(bounds);
   for await (const piece of inflatedPieces(request, { ...bounds, bytesMax: Infinity }, Infinity)) {
@@ -51,14 +48,14 @@ export async function* readLines(request: Request, bounds: BodyBounds): AsyncGen
   yield line.take();
 }
 
-/** One buffer that doubles when full: many small pieces take no more memory than a few large. */
+/** A buffer that doubles when it is full: small pieces take no more memory than large ones. */
 class Collected {
-  readonly #bounds: Pick<BodyBounds, 'bytesMax' | 'take'>;
+  readonly #bounds: BodyBounds;
   #bytes = Buffer.alloc(0);
   #size = 0;
   #taken = 0;
 
-  constructor(bounds: Pick<BodyBounds, 'bytesMax' | 'take'>) {
+  constructor(bounds: BodyBounds) {
     this.#bounds = bounds;
   }
 
@@ -76,7 +73,7 @@ class Collected {
     this.#size = size;
   }
 
-  /** What was added since it was taken last. */
+  /** The bytes that were added since the last call. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#size);
     this.#bytes = Buffer.alloc(0);
@@ -86,22 +83,22 @@ class Collected {
 }
 
 function inflatedPieces(request: Request, bounds: BodyBounds, piecesMax: number): AsyncIterable<Uint8Array> {
-  const encoding = (request.headers.get('Content-Encoding') ?? 'identity')
+  const given = request.headers.get('Content-Encoding') ?? 'identity';
+  const encoding = given
     .trim()
     .toLowerCase()
     .replace(/^x-gzip$/, 'gzip');
-  if (encoding !== 'identity' && encoding !== 'gzip') {
+  if (encoding !== 'identity' && encoding !== 'gzip')
     throw new Problem('unsupported_media_type', `Content-Encoding ${JSON.stringify(encoding)}; send gzip or none`, {
       headers: { 'Accept-Encoding': 'gzip' },
     });
-  }
   const pieces = piecesOf(request, bounds, piecesMax);
   return encoding === 'gzip' ? inflated(pieces) : pieces;
 }
 
 async function* inflated(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const gunzip = createGunzip({ chunkSize: INFLATED_CHUNK_BYTES });
-  // Its error is that of the inflated side.
+  // The inflated side throws the error too.
   pipeline(pieces, gunzip, () => {});
   try {
     yield* gunzip as AsyncIterable<Buffer>;
@@ -112,8 +109,8 @@ async function* inflated(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 /**
- * Bounds the bytes as sent: gzip can hold any number of members that inflate to nothing.
- * Never cancels an abandoned body: that would end the connection the answer needs.
+ * Bounds the bytes as they are sent, because gzip may have any number of members that inflate to
+ * nothing. Never cancels a body, because that would end the connection that the answer needs.
  */
 async function* piecesOf(
   { body }: Request,
@@ -122,7 +119,7 @@ async function* piecesOf(
 ): AsyncGenerator<Uint8Array, void> {
   if (body === null) return;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  // A read under way, and every later one, then rejects.
+  // This makes a read under way, and every later one, reject.
   const giveUp = (): void => reader.releaseLock();
   signal.addEventListener('abort', giveUp);
   let size = 0;
@@ -151,7 +148,7 @@ function tooLarge(bytesMax: number): Problem {
   return new Problem('too_large', `the body exceeds ${bytesMax} bytes: send less at once`);
 }
 
-/** The rest of the body may still come: no other request can follow it on its connection. */
+/** Closes the connection, on which the rest of the body may still come. */
 function late(): Problem {
   return new Problem('body_timeout', 'the body did not arrive before the deadline: send it again', {
     headers: { Connection: 'close' },

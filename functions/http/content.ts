@@ -1,4 +1,5 @@
-// The media types of values, sent and accepted. Values are stored as they came, once parsed.
+// The media types in which values are sent and accepted. Values are stored as they were sent, after
+// they were parsed.
 import type { EncodedValue } from '../../shared/store/index.ts';
 import { withoutMark } from './byte-order-mark.ts';
 import { jsonFromMsgpack, msgpackFromJson } from './json-msgpack.ts';
@@ -10,7 +11,7 @@ import type { ValueReader } from './body-reader.ts';
 /** The encoding of stored bytes. */
 export type Codec = EncodedValue['codec'];
 
-/** The store's own limit for a record, so that one which can never fit is not read to its end. */
+/** The store's own limit of a record: a larger body is not read to its end. */
 export const VALUE_BYTES_MAX = 512 * 1024;
 
 /** Codecs whose bytes hold values within values. */
@@ -23,7 +24,7 @@ export const MEDIA_TYPE_OF: Readonly<Record<Codec, string>> = {
   bytes: 'application/octet-stream',
 };
 
-/** Names of MessagePack from before its registration. They are taken, and never given. */
+/** Names of MessagePack from before its registration: accepted, but never sent. */
 const OLD_NAMES = /^application\/(?:x-)?msgpack$/;
 
 /** The registered name of a media type. */
@@ -60,7 +61,7 @@ export function readerOf(codec: StructuredCodec, bytes: Uint8Array): ValueReader
   return codec === 'json' ? new JsonReader(withoutMark(bytes)) : new MsgpackReader(bytes);
 }
 
-/** Keeps the bytes, but no mark before JSON. Throws `malformed` unless they are one value. */
+/** Keeps the bytes, without a mark before JSON. Throws `malformed` unless they are one value. */
 export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   if (codec !== 'bytes') {
     const reader = readerOf(codec, bytes);
@@ -70,12 +71,12 @@ export function encodedValue(codec: Codec, bytes: Uint8Array): EncodedValue {
   return { codec, bytes: codec === 'json' ? withoutMark(bytes) : bytes };
 }
 
-/** RFC 8259, at most 100 levels, checked before building. Throws the Problem `malformed`. */
+/** Parses RFC 8259 after a check, of at most 100 levels. Throws the Problem `malformed`. */
 export function parseJson(bytes: Uint8Array): unknown {
   return JSON.parse(UTF8.decode(encodedValue('json', bytes).bytes));
 }
 
-/** Best first: by weight, then the range's precision, the order of ranges, the order of offers. */
+/** The best offers first: by weight, precision of the range, order of ranges, order of offers. */
 function acceptable(accept: string | null, offers: readonly string[]): string[] {
   if (accept === null || accept.trim() === '') return [...offers];
   const ranges = accept.split(',').map(mediaRange);
@@ -93,14 +94,8 @@ export function negotiated(request: Request, offers: readonly string[]): string 
   return chosen;
 }
 
-/** A value in the form in which it is given. */
-export interface Presented extends EncodedValue {
-  /** Whether it is not the stored form. */
-  readonly isConverted: boolean;
-}
-
-/** As stored, or converted exactly. Throws the Problem `not_acceptable` if no form is left. */
-export function present(value: EncodedValue, request: Request): Presented {
+/** The value as it is stored, or converted exactly; else throws the Problem `not_acceptable`. */
+export function present(value: EncodedValue, request: Request): EncodedValue & { readonly isConverted: boolean } {
   const others: readonly Codec[] = value.codec === 'json' ? ['msgpack'] : value.codec === 'msgpack' ? ['json'] : [];
   const offers = [value.codec, ...others].map((codec) => MEDIA_TYPE_OF[codec]);
   let obstacle = '';
@@ -117,13 +112,13 @@ export function present(value: EncodedValue, request: Request): Presented {
   throw new Problem('not_acceptable', `it can be given as ${list}${obstacle}`);
 }
 
-/** The value's other form. It is checked first: a library may have stored anything as `encoded`. */
+/** The value's other form. Checked first, as a library may have stored anything as `encoded`. */
 export function converted(value: EncodedValue): Uint8Array {
   const { codec, bytes } = encodedValue(value.codec, value.bytes);
   return codec === 'json' ? msgpackFromJson(bytes) : jsonFromMsgpack(bytes);
 }
 
-/** Undefined where JSON cannot carry the value, or not every parser would read it. */
+/** Undefined if JSON cannot express the value, or not every parser would read it. */
 export function jsonText(value: EncodedValue): string | undefined {
   if (value.codec === 'bytes') return undefined;
   try {
@@ -136,30 +131,19 @@ export function jsonText(value: EncodedValue): string | undefined {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-interface MediaRange {
-  readonly type: string;
-  readonly weight: number;
-}
+type MediaRange = ReturnType<typeof mediaRange>;
 
-function mediaRange(text: string): MediaRange {
+function mediaRange(text: string) {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  if (q !== undefined && !/^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q))
-    throw new Problem(
-      'malformed',
-      'a q in Accept is no number from 0 to 1 with at most three decimals: write it as q=0.5',
-    );
+  if (q !== undefined && !/^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(q)) throw new Problem('malformed', WRONG_WEIGHT);
   return { type: registered(name), weight: q === undefined ? 1 : Number(q) };
 }
 
-interface Match {
-  readonly weight: number;
-  readonly wildcards: number;
-  readonly index: number;
-}
+const WRONG_WEIGHT = 'a q in Accept is no number from 0 to 1 with at most three decimals: write it as q=0.5';
 
 /** The most specific range decides (RFC 9110, 12.5.1). */
-function matchOf(offer: string, ranges: readonly MediaRange[]): Match {
+function matchOf(offer: string, ranges: readonly MediaRange[]) {
   const types = [offer, `${offer.split('/')[0]}/*`, '*/*'];
   for (const [wildcards, type] of types.entries()) {
     const index = ranges.findIndex((candidate) => candidate.type === type);

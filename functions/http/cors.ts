@@ -1,12 +1,12 @@
-// Lets pages of other origins call an app (CORS). Credentials stay out: no browser sends the app
-// keys by itself.
+// Lets pages of other origins call an app (CORS), without credentials, as no browser sends app keys
+// by itself.
 import type { App } from './http-app.ts';
 import { methodsOf, type Route } from './route.ts';
 
 /** Origins such as `https://example.com`; `*` among them: any. */
 export type Origins = readonly string[];
 
-/** Keys of app and platform, and what a request of any route may carry. */
+/** The headers that carry keys, and those that any route takes. */
 const REQUEST_HEADERS = [
   'Accept, Authorization, Cache-Control, Content-Encoding, Content-Type, Stowage-Timeout-Ms',
   'traceparent, x-functions-key, X-Request-Id, X-Serverless-Authorization',
@@ -14,10 +14,7 @@ const REQUEST_HEADERS = [
 
 const ANSWER_HEADERS = ['Retry-After', 'X-Request-Id'];
 
-/**
- * The same app, whose answers pages of these origins may read, and which answers their browsers'
- * questions beforehand.
- */
+/** The app, which also answers preflight requests and lets pages of these origins read answers. */
 export function openToPages(app: App, origins: Origins): App {
   if (origins.length === 0) return app;
   const preflight = preflightOf(app.routes);
@@ -46,14 +43,11 @@ function allowedOrigin({ headers }: Request, origins: Origins): string | undefin
 }
 
 function preflightOf(routes: readonly Route[]): Record<string, string> {
+  const headers = [...REQUEST_HEADERS, ...routes.flatMap((route) => Object.keys(route.headers ?? {}))];
   return {
     'Access-Control-Allow-Methods': listOf(methodsOf(routes)),
-    'Access-Control-Allow-Headers': listOf([
-      ...REQUEST_HEADERS,
-      ...routes.flatMap(({ headers = {} }) => Object.keys(headers)),
-    ]),
-    // Two hours: no browser remembers it longer.
-    'Access-Control-Max-Age': '7200',
+    'Access-Control-Allow-Headers': listOf(headers),
+    'Access-Control-Max-Age': '7200', // No browser remembers it for longer.
   };
 }
 

@@ -1,6 +1,6 @@
 // Decimal numbers as JSON writes them.
 
-/** A decimal number in one way of writing for all that are equal; the sign of zero left out. */
+/** The same text for all decimal numbers that are equal. Zero has no sign. */
 export function decimalOf(text: string): string {
   const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text)!;
   const digits = (whole + fraction).replace(/^0+/, '');

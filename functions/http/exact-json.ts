@@ -1,17 +1,17 @@
-// JSON that a user gives, read whole: nothing of it is lost silently.
+// Checks that nothing of a user's JSON is lost when it is parsed.
 import { decimalOf } from './decimal.ts';
 
 /** A longer number is cut in a message. */
 const LONG_NUMBER = /(?<=^.{40}).+/;
 
 /**
- * Throws an Error about `what` for a number that would be rounded, and a name that stands twice.
- * Takes JSON that is not too deep to recurse into.
+ * Throws an Error about `what` if a number would be rounded or a name occurs twice in an object.
+ * The JSON must not be too deep for recursion.
  */
 export function checkExact(json: string, what: string): void {
-  // As an export writes it. A look at each member takes several times as long.
+  // An export has this form. Looking at each member takes several times as long.
   if (JSON.stringify(JSON.parse(json)) === json) return;
-  // The reviver sees the whole value as a member too.
+  // Begins at -1 because the reviver takes the whole value for a member too.
   let members = -1;
   JSON.parse(json, function (this: unknown, _: string, value: unknown, context?: { readonly source?: string }) {
     if (!Array.isArray(this)) members += 1;
@@ -22,7 +22,7 @@ export function checkExact(json: string, what: string): void {
       );
     return value;
   });
-  // Outside of strings a colon stands in members alone.
+  // Outside of strings each colon belongs to a member.
   const colons = json.replaceAll(/"(?:[^"\\]+|\\.)*"/g, '').split(':').length - 1;
   if (colons > members) throw new Error(`${what} holds an object with a name that stands twice: one would be lost`);
 }

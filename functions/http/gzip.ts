@@ -1,11 +1,11 @@
-// Answers in gzip, for callers who take it.
+// Compresses answers for callers who accept gzip.
 import { pipeline, Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 
 /** A smaller answer fits one packet either way. */
 const BYTES_MIN = 1_400;
 
-/** Types that shrink. Most large bytes of other types are packed already. */
+/** Types that shrink. Most large answers of other types are compressed already. */
 const SHRINKS = /^(?:text\/|application\/(?:json|x-ndjson|problem\+json|vnd\.msgpack)(?:;|$))/;
 
 /** Never gzips an answer with an entity tag, which names the bytes as they are. */
@@ -16,7 +16,7 @@ export function inGzip(response: Response, request: Request): Response {
     headers.has('ETag') || headers.has('Content-Encoding') || !SHRINKS.test(headers.get('Content-Type') ?? '');
   if (body === null || size < BYTES_MIN || isOther || !codingsOf(request).includes('gzip')) return response;
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, flush: constants.Z_SYNC_FLUSH });
-  // The pipeline itself passes the end of one side to the other.
+  // The pipeline passes errors from one side to the other.
   pipeline(Readable.fromWeb(body), gzip, () => {});
   const sent = new Response(Readable.toWeb(gzip) as ReadableStream<Uint8Array>, { status, headers });
   sent.headers.delete('Content-Length');
@@ -24,7 +24,7 @@ export function inGzip(response: Response, request: Request): Response {
   return sent;
 }
 
-/** Names without a refusal. A caller that sends `*` alone may not know gzip. */
+/** The codings that a caller names without `q=0`. One that sends only `*` may not know gzip. */
 export function codingsOf({ headers }: Request): string[] {
   const codings = (headers.get('Accept-Encoding') ?? '').toLowerCase().split(',');
   return codings.flatMap((coding) =>

@@ -1,13 +1,13 @@
 // Reads the headers that this API defines, and Cache-Control.
 import { Problem } from './problem.ts';
 
-/** Tells caches to keep an answer for its one caller only, and to ask before each use. */
+/** A cache may keep an answer for its own caller only, and must ask before each use. */
 export const CACHING = {
   'Cache-Control': 'private, no-cache',
   Vary: 'Accept, Accept-Encoding, Authorization',
 } as const;
 
-/** An unknown header of this API is `invalid`: ignored, it would seem to work. */
+/** Throws `invalid` for an unknown header of this API: ignored, it would seem to work. */
 export function refuseUnknownHeaders({ headers }: Request, known: readonly string[]): void {
   const own = known.filter(isOwn);
   const names = own.map((name) => name.toLowerCase());
@@ -29,16 +29,16 @@ export function wholeNumberHeader(request: Request, name: string, max: number): 
   return value;
 }
 
-/** A hundred years: an expiry time stays a date that every calendar can write. */
+/** A hundred years, so that every calendar can write the date of an expiry. */
 export const TTL_MS_MAX = 100 * 365 * 24 * 3_600_000;
 
-/** `Stowage-Ttl-Ms`: the record expires that many milliseconds after the write. */
+/** `Stowage-Ttl-Ms`: the record expires so many milliseconds after the write. */
 export function ttlOf(request: Request): { readonly ttlMs?: number } {
   const ttlMs = wholeNumberHeader(request, 'Stowage-Ttl-Ms', TTL_MS_MAX);
   return ttlMs === undefined ? {} : { ttlMs };
 }
 
-/** N seconds by `Cache-Control: max-age=N`; 0 otherwise, and with `no-cache`. */
+/** The age by `Cache-Control: max-age=N`; 0 without it, and with `no-cache`. */
 export function maxAgeMsOf(request: Request): number {
   const directives = (request.headers.get('Cache-Control') ?? '').toLowerCase().split(',');
   if (directives.some((directive) => directive.trim() === 'no-cache')) return 0;

@@ -25,19 +25,19 @@ export interface FrameOptions {
   readonly tracer?: RequestTracer | undefined;
 }
 
-/** The platform's knowledge of one invocation. Each member replaces the app's own. */
+/** What the platform knows of an invocation. Each member replaces the app's own. */
 export interface Invocation {
   readonly log?: Log;
   /** The platform's id of this invocation, for a caller that sends none in `X-Request-Id`. */
   readonly requestId?: string;
-  /** As it arrived: the Request's own URL has folded backslashes and dot segments. */
+  /** The target as it arrived. The Request's own URL has folded backslashes and dot segments. */
   readonly target?: string;
 }
 
-/** A function's application: the platforms' entries hand it requests. */
+/** A function's application, to which each platform's entry hands its requests. */
 export interface App {
   readonly routes: readonly Route[];
-  /** Never rejects: whatever goes wrong is a response. */
+  /** Never rejects: each error becomes a response. */
   fetch(request: Request, invocation?: Invocation): Promise<Response>;
 }
 
@@ -58,9 +58,7 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
     const visitor = visitorOf(request);
     const share = memory.share();
     let ending: Promise<Problem | undefined> | undefined;
-    const endsWith: Call['endsWith'] = (promise) => {
-      ending = promise;
-    };
+    const endsWith: Call['endsWith'] = (promise) => void (ending = promise);
     const work = () => settle({ match, request, target, names, visitor, share, endsWith });
     const outcome = await (span === undefined ? work() : span.within(work));
     const response = inGzip(heldUntilSent(outcome.response, request, share), request);
@@ -82,7 +80,7 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
     if (names.traceparent !== undefined) response.headers.set('traceparent', names.traceparent);
     response.headers.set('X-Content-Type-Options', 'nosniff');
     if (request.method !== 'HEAD') return response;
-    // A body that is dropped unread would never learn of its end.
+    // Otherwise the source of the unread body would never learn that it is not needed.
     await response.body?.cancel();
     return new Response(null, response);
   }
@@ -109,7 +107,7 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
       const { opens } = visitor;
       const call: Call = { request, bounds, query, param, endsWith, body, lines, memory: share, authorize, opens };
       const response = await route.handle(call);
-      // The size of a list is known when it is made. A write that was done is always told.
+      // The size of a list is known only now. The answer to a write is never refused for its size.
       if (request.method === 'GET') share.take(Math.max(0, countedSize(response, 0) - share.held));
       return { response, problem: undefined };
     } catch (error) {
@@ -121,7 +119,7 @@ export function createApp(table: RouteTable, options: FrameOptions): App {
   return { routes, fetch: (request, invocation = {}) => answer(request, invocation) };
 }
 
-/** Says that this instance serves, and nothing about what it stores. */
+/** Tells that this instance serves, and nothing about its data. */
 export const HEALTH: RouteTable = {
   'GET /v1/health': {
     role: undefined,
@@ -149,12 +147,10 @@ interface Arrived {
   readonly endsWith: Call['endsWith'];
 }
 
-interface Ending {
+interface Ending extends Pick<LogLine, 'status' | 'durationMs'> {
   readonly names: Names;
   readonly caller: Caller | undefined;
-  readonly status: number;
   readonly problem: Problem | undefined;
-  readonly durationMs: number;
 }
 
 function lineOf(match: Match, request: Request, ending: Ending): LogLine {
@@ -163,7 +159,7 @@ function lineOf(match: Match, request: Request, ending: Ending): LogLine {
   const table = loggedTable(match);
   const { route } = match;
   const audit = 'problem' in route ? undefined : auditOf(route);
-  // A stream's status was sent before it failed: the problem knows better.
+  // The problem counts, because a stream may fail after its status was sent.
   const severity = severityOf(problem?.status ?? status);
   return {
     severity,
@@ -185,7 +181,7 @@ function auditOf({ audit, role, method, path }: Route): string | undefined {
   return audit ?? (role === 'admin' ? `${method} ${path}` : undefined);
 }
 
-/** Undefined also for a text that names no table: it may be as long as the address. */
+/** Undefined also for a text that is no table's name, which may be as long as a URL. */
 function loggedTable(match: Match): string | undefined {
   try {
     const table = tableIn(match);

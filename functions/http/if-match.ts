@@ -1,4 +1,4 @@
-// If-Match and If-None-Match (RFC 9110, 13.1, 13.2). A converted form's tag appends its name.
+// If-Match and If-None-Match (RFC 9110, 13.1, 13.2). A converted form's tag ends with its name.
 import type { Codec } from './content.ts';
 import { Problem } from './problem.ts';
 
@@ -10,7 +10,7 @@ interface Tag {
 
 type TagList = '*' | readonly Tag[];
 
-/** Both headers, parsed; undefined where the request has none. */
+/** Both headers, parsed. Undefined: the request has no such header. */
 export interface Conditions {
   readonly ifMatch: TagList | undefined;
   readonly ifNoneMatch: TagList | undefined;
@@ -21,14 +21,14 @@ export function conditionsOf(request: Request): Conditions {
   return { ifMatch: tagsOf(request, 'If-Match'), ifNoneMatch: tagsOf(request, 'If-None-Match') };
 }
 
-/** For reads: only the tag of the same form passes. Weak tags never match. */
+/** Judges If-Match of a read, where only the tag of the same form counts. Weak tags never match. */
 export function isExpected({ ifMatch }: Conditions, tag: string): boolean {
   return ifMatch === undefined || ifMatch === '*' || ifMatch.some(({ weak, text }) => !weak && `"${text}"` === tag);
 }
 
 /**
- * For writes, which the store cannot judge; an undefined version means no record. Weak tags never
- * match in If-Match; in If-None-Match they do, like strong ones.
+ * Judges conditions of a write that the store cannot judge. An undefined version means no record.
+ * Weak tags match in If-None-Match, but never in If-Match.
  */
 export function passes({ ifMatch, ifNoneMatch }: Conditions, version: string | undefined): boolean {
   if (version === undefined) return ifMatch === undefined;
@@ -37,7 +37,7 @@ export function passes({ ifMatch, ifNoneMatch }: Conditions, version: string | u
   return isMatched && ifNoneMatch !== '*' && ifNoneMatch?.some(names) !== true;
 }
 
-/** Whether the caller has these bytes. Another form of the record does not count. */
+/** Whether the caller has the record in this form. */
 export function isKnown({ ifNoneMatch }: Conditions, tag: string): boolean {
   return ifNoneMatch === '*' || (ifNoneMatch ?? []).some(({ text }) => `"${text}"` === tag);
 }
@@ -45,22 +45,21 @@ export function isKnown({ ifNoneMatch }: Conditions, tag: string): boolean {
 /** A condition that the store judges within the write, without a read. */
 export type Guard = { readonly ifVersion: string } | { readonly ifAbsent: true } | Record<string, never>;
 
-/** The same conditions for the store to judge; undefined where a read is needed. */
+/** The conditions as the store can judge them; undefined if that takes a read. */
 export function guardOf({ ifMatch, ifNoneMatch }: Conditions): Guard | undefined {
   if (ifMatch === undefined && ifNoneMatch === undefined) return {};
   if (ifMatch === undefined && ifNoneMatch === '*') return { ifAbsent: true };
-  if (ifNoneMatch === undefined && ifMatch !== '*' && ifMatch?.length === 1 && !ifMatch[0]!.weak) {
+  if (ifNoneMatch === undefined && ifMatch !== '*' && ifMatch?.length === 1 && !ifMatch[0]!.weak)
     return { ifVersion: versionOf(ifMatch[0]!) };
-  }
   return undefined;
 }
 
-/** `convertedTo`: the name of the form, where it is not the stored one. */
+/** `convertedTo`: the form, if it is not the stored one. */
 export function entityTag(version: string, convertedTo?: Codec): string {
   return convertedTo === undefined ? `"${version}"` : `"${version}.${convertedTo}"`;
 }
 
-/** The version that any form's tag names. Versions hold no dot. */
+/** The version in the tag of any form. A version has no dot. */
 function versionOf({ text }: Tag): string {
   return text.replace(/\.(?:json|msgpack)$/, '');
 }
@@ -84,7 +83,7 @@ function tagsOf(request: Request, name: 'If-Match' | 'If-None-Match'): TagList |
   return tags;
 }
 
-/** Whether the request carries any of the two headers, well-formed or not. */
+/** Whether the request has one of the two headers, well-formed or not. */
 export function conditionHeaders(request: Request): boolean {
   return request.headers.has('If-Match') || request.headers.has('If-None-Match');
 }

@@ -1,4 +1,4 @@
-// JSON to MessagePack and back: exactly, or refused. No number is rounded, no member is lost.
+// Converts JSON to MessagePack and back, or refuses if a number would be rounded or a member lost.
 import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.ts';
 import { decimalOf } from './decimal.ts';
 import { JsonReader } from './json-reader.ts';
@@ -6,12 +6,12 @@ import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack-content.ts'
 import { Problem } from './problem.ts';
 import type { ValueReader } from './body-reader.ts';
 
-/** The value holds something that its other form cannot express, as the message says. */
+/** The message tells what the value holds that its other form cannot express. */
 class NotCarried extends Error {}
 
-/** How one form is written. `Part` is a value in it. Throws NotCarried for what it has not. */
+/** Writes one form, in which `Part` is a value. Throws NotCarried for what it cannot express. */
 interface Form<Reader, Part> {
-  /** In the words of the form that is read. */
+  /** Names a map with equal keys, in the words of the form that is read. */
   readonly twice: string;
   array(items: readonly Part[]): Part;
   map(members: readonly (readonly [name: Part, value: Part])[]): Part;
@@ -19,17 +19,17 @@ interface Form<Reader, Part> {
   scalar(reader: Reader): Part;
 }
 
-/** Takes well-formed MessagePack of at most 100 levels. Throws a Problem for what JSON has not. */
+/** Takes valid MessagePack of at most 100 levels. Throws a Problem for what JSON lacks. */
 export function jsonFromMsgpack(bytes: Uint8Array): Uint8Array {
   return Buffer.from(rewritten(new MsgpackReader(bytes), JSON_FORM));
 }
 
-/** JSON that parses, of at most 100 levels. Throws a Problem for what MessagePack has not. */
+/** Takes valid JSON of at most 100 levels. Throws a Problem for what MessagePack lacks. */
 export function msgpackFromJson(bytes: Uint8Array): Uint8Array {
   return rewritten(new JsonReader(bytes), MSGPACK_FORM);
 }
 
-/** The value in the other form, or a Problem that says where in it something is not carried. */
+/** The value in the other form, or a Problem with the place of what cannot be expressed. */
 function rewritten<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>): Part {
   const path: PropertyKey[] = [];
   try {
@@ -41,7 +41,7 @@ function rewritten<Reader extends ValueReader, Part>(reader: Reader, form: Form<
   }
 }
 
-/** The next value. `path` is where it stands, also when it throws. */
+/** The next value. `path` is its place, also when this throws. */
 function partOf<Reader extends ValueReader, Part>(reader: Reader, form: Form<Reader, Part>, path: PropertyKey[]): Part {
   const { kind } = reader;
   if (kind === 'string') return form.text(reader.scalar() as string);
@@ -76,7 +76,7 @@ const JSON_FORM: Form<MsgpackReader, string> = {
 
 const MSGPACK_FORM: Form<JsonReader, Uint8Array> = {
   twice: 'an object with a name that stands twice',
-  // A head counts the values that follow, so it is written when these are known.
+  // A head has the number of values that follow, so it is written when these are known.
   array: (items) => Buffer.concat([msgpackHead('array', items.length), ...items]),
   map: (members) => Buffer.concat([msgpackHead('map', members.length), ...members.flat()]),
   text: stringBytes,
@@ -91,7 +91,7 @@ function scalarText(reader: MsgpackReader): string {
   return kind === 'float' ? floatText(value as number) : String(value);
 }
 
-/** Shows that it is a float, so that it comes back as one. */
+/** Writes a float so that it is read back as a float. */
 function floatText(value: number): string {
   if (!Number.isFinite(value)) throw new NotCarried('NaN or an infinity');
   if (Object.is(value, -0)) return '-0.0';
@@ -122,9 +122,8 @@ function numberBytes(source: string): Uint8Array {
     const integer = source.length <= INTEGER_CHARS_MAX ? BigInt(source) : undefined;
     if (integer !== undefined && integer >= INT64_MIN && integer <= UINT64_MAX) return encodeMsgpack(integer);
   }
-  if (!Number.isFinite(double) || decimalOf(String(double)) !== decimalOf(source)) {
+  if (!Number.isFinite(double) || decimalOf(String(double)) !== decimalOf(source))
     throw new NotCarried('a number that MessagePack would round');
-  }
   const bytes = Buffer.alloc(9, 0xcb);
   bytes.writeDoubleBE(double, 1);
   return bytes;

@@ -1,4 +1,4 @@
-// JSON as RFC 8259 has it, in UTF-8, read byte by byte.
+// Reads JSON (RFC 8259, in UTF-8) byte by byte.
 import { isUtf8 } from 'node:buffer';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
 import { Problem } from './problem.ts';
@@ -34,10 +34,10 @@ const BLANK = tableOf((char) => ' \t\n\r'.includes(char));
 const ESCAPED = tableOf((char) => '"\\/bfnrt'.includes(char));
 const DIGIT = tableOf((char) => char >= '0' && char <= '9');
 const HEX_DIGIT = tableOf((char) => /[\da-f]/i.test(char));
-/** Characters that stand for themselves within a string; beyond ASCII each byte. */
+/** Characters that need no escape within a string, with all bytes beyond ASCII. */
 const PLAIN = tableOf((char) => char >= ' ' && char !== '"' && char !== '\\');
 
-/** Stands between calls at the next value, past blanks. */
+/** Between calls it is at the next value, behind blanks. */
 export class JsonReader implements ValueReader {
   readonly #bytes: Buffer;
   readonly #values = new ValueCount();
@@ -114,7 +114,7 @@ export class JsonReader implements ValueReader {
     return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
-  /** Passes the colon too; gives where the name ends. */
+  /** Reads a name and its colon. Gives the end of the name. */
   #skipName(): number {
     this.#string();
     const end = this.#end;
@@ -198,7 +198,7 @@ export class JsonReader implements ValueReader {
 /** The end of the run of the table's bytes that begins at `start`. */
 function behindAll(table: Uint8Array, bytes: Buffer, start: number): number {
   let at = start;
-  // A look behind the last byte slows all that follow: the engine takes the table for an object.
+  // Stops at the last byte: reading behind it makes the engine slower for all later reads.
   while (at < bytes.length && table[bytes[at]!] === 1) at += 1;
   return at;
 }

@@ -11,13 +11,13 @@ export interface KeyText {
   readonly endsMs: number | undefined;
 }
 
-/** Fewer than 16 characters behind the sign are of the key itself. */
+/** A sign with fewer than 16 characters behind it belongs to the key itself. */
 const FORM = /^(?:([a-z0-9-]{1,32})(?:\(([^)]*)\))?=(?=.{16}))?(.+)$/s;
 
 /** One limit, or both with `;` between them. */
 const LIMITS = /^(?=.)(?:tables=([\w.-]{1,63}\*?|\*)(?:;(?=.)|$))?(?:until=(\d{4}-\d\d-\d\d))?$/;
 
-/** Brackets behind a name hold limits. A key that was read otherwise would open too much. */
+/** Brackets behind a name hold limits. Taken for a part of the key, they would limit nothing. */
 const BRACKETS = /^[\w.-]*\(/;
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,4 +1,4 @@
-// One structured line a request: never a value, a record's key or an access key.
+// One structured line per request, which never has a value, a record's key or an access key.
 import type { Problem } from './problem.ts';
 
 export interface LogLine {
@@ -19,7 +19,7 @@ export interface LogLine {
   readonly status: number;
   /** The problem's code; absent on success. */
   readonly code?: string;
-  /** The problem's, as its caller was told. */
+  /** The problem's `instance`, as its caller was told. */
   readonly instance?: string;
   readonly durationMs: number;
   /** Name and code of each cause of a 5xx, outermost first. Messages may quote data. */
@@ -36,7 +36,7 @@ export function logToStdout(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** `ERROR` for 5xx, `WARNING` for 429, otherwise `INFO`: callers' own mistakes wake nobody. */
+/** `ERROR` for 5xx, `WARNING` for 429, otherwise `INFO`, as callers' mistakes need no alarm. */
 export function severityOf(status: number): LogLine['severity'] {
   if (status >= 500) return 'ERROR';
   return status === 429 ? 'WARNING' : 'INFO';

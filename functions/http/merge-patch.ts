@@ -1,4 +1,4 @@
-// JSON merge patch (RFC 7396) on the text: members that nobody names keep their bytes.
+// JSON merge patch (RFC 7396) of the text, so that members which are not named keep their bytes.
 import { encodedValue } from './content.ts';
 import { JsonReader } from './json-reader.ts';
 import { Problem } from './problem.ts';
@@ -17,17 +17,16 @@ export function mergePatch(bytes: Uint8Array): MergePatch {
   return (target) => Buffer.from(merged(patch, readerOf(target)));
 }
 
-/** At its beginning. The levels are bounded first, which `members` does not do. */
+/** Checks the value first, because `members` does not bound its levels. */
 function readerOf(bytes: Uint8Array): JsonReader {
   return new JsonReader(encodedValue('json', bytes).bytes);
 }
 
 function patchAt(reader: JsonReader): Patch {
-  if (reader.kind !== 'map') return reader.value().toString();
-  return membersOf(reader, () => patchAt(reader));
+  return reader.kind === 'map' ? membersOf(reader, () => patchAt(reader)) : reader.value().toString();
 }
 
-/** A name that stands twice has no one value to merge. */
+/** Throws for a name that occurs twice, because it has no single value to merge. */
 function membersOf<T>(reader: JsonReader, read: (name: string) => T): Map<string, T> {
   const members = new Map<string, T>();
   reader.members((name) => {
@@ -37,7 +36,7 @@ function membersOf<T>(reader: JsonReader, read: (name: string) => T): Map<string
   return members;
 }
 
-/** The merged text. Passes the target's value, if there is one. */
+/** The merged text. Reads the target's value, if there is one. */
 function merged(patch: Patch, target?: JsonReader): string {
   if (typeof patch === 'string') {
     target?.value();
@@ -51,14 +50,13 @@ function merged(patch: Patch, target?: JsonReader): string {
   return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 }
 
-/** The target's members, where the patch names them merged; none of another value. */
+/** The target's members, merged if the patch names them. A target that is no map has none. */
 function mergedMembers(patch: ReadonlyMap<string, Patch>, target: JsonReader): Map<string, string> {
-  if (target.kind === 'map') {
+  if (target.kind === 'map')
     return membersOf(target, (name) => {
       const change = patch.get(name);
       return change === undefined ? target.value().toString() : merged(change, target);
     });
-  }
   target.value();
   return new Map();
 }

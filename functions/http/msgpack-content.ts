@@ -1,5 +1,5 @@
-// MessagePack from outside: msgpackr accepts 0xc1, extensions of its own and broken UTF-8.
-// Every decoder reads alike what passes here. Timestamps are the only extension carried.
+// Checks MessagePack from outside, because msgpackr accepts 0xc1, extensions of its own and broken
+// UTF-8. All decoders agree on what passes here. Timestamps are the only extension.
 import { isUtf8 } from 'node:buffer';
 import { Packr } from 'msgpackr';
 import { VALUE_DEPTH_MAX } from '../../shared/store/index.ts';
@@ -23,7 +23,7 @@ const FLOATS: ReadonlySet<number> = new Set([0xca, 0xcb]);
 const TIMESTAMP = 0xff;
 const TIMESTAMP_SIZES: ReadonlySet<number> = new Set([4, 8, 12]);
 
-/** 64-bit integers come as bigints, so that none is rounded. */
+/** Reads 64-bit integers as bigints, so that none is rounded. */
 const packr = new Packr({ useRecords: false });
 
 /** Encodes plain values, Maps, bytes and Dates. */
@@ -31,7 +31,7 @@ export function encodeMsgpack(value: unknown): Uint8Array {
   return packr.pack(value);
 }
 
-/** The head of an array of `count` items, or of a map of `count` members, which follow it. */
+/** The head of an array or map, which `count` items or members follow. */
 export function msgpackHead(kind: 'array' | 'map', count: number): Uint8Array {
   const [short, long] = kind === 'array' ? [0x90, 0xdc] : [0x80, 0xde];
   if (count < 16) return Uint8Array.of(short | count);
@@ -39,7 +39,7 @@ export function msgpackHead(kind: 'array' | 'map', count: number): Uint8Array {
   return Uint8Array.of(long + 1, count >> 24, count >> 16, count >> 8, count);
 }
 
-/** The kind of a token. The values of an array or a map follow it; every other token is a value. */
+/** The values of an array or a map follow its token; every other token is a value itself. */
 export type TokenKind = 'scalar' | 'float' | 'string' | 'binary' | 'timestamp' | 'array' | 'map';
 
 /** Reads value by value, or token by token. */
@@ -89,7 +89,7 @@ export class MsgpackReader implements ValueReader {
 
   value(): Uint8Array {
     const start = this.#at;
-    /** How many values each array and map around the next one still expects. */
+    /** How many values are still missing in each array and map around the next value. */
     const open: number[] = [];
     do {
       const kind = this.next();
@@ -124,7 +124,7 @@ export class MsgpackReader implements ValueReader {
     return isMap(token) ? 'map' : 'array';
   }
 
-  /** The last token read, if it is a scalar, a float or a string: 64-bit integers as bigints. */
+  /** The value of the last token, a scalar, float or string. Large integers are bigints. */
   decoded(): unknown {
     const plain = plainAt(this.#bytes, this.#start);
     return plain === undefined ? textOf(this.#bytes, this.#bodyStart, this.#at) : plain;

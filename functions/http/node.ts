@@ -1,4 +1,5 @@
-// Node's HTTP as the Fetch API's, streamed both ways. A caller that hangs up aborts the signal.
+// Serves Node's HTTP with handlers of the Fetch API, with streams both ways. The request's signal
+// aborts when the caller hangs up.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,7 +12,7 @@ export interface Arrival {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** `handle` never rejects. A caller that has gone is no error. */
+/** `handle` must not reject. It is no error if the caller has gone. */
 export async function serveNode(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -31,12 +32,12 @@ export async function serveNode(
   } catch (error) {
     if (!gone.signal.aborted) throw error;
   }
-  // The rest must leave the connection, or the caller's next request waits for ever.
+  // Reads the rest of the body, or the next request on this connection would wait for ever.
   await chunks.return?.();
   incoming.resume();
 }
 
-/** The constructor of Request refuses them. They become OPTIONS, which no route takes either. */
+/** Request's constructor refuses these. They become OPTIONS, which no route takes either. */
 const UNKNOWN_TO_REQUEST: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 function requestOf(
@@ -50,7 +51,7 @@ function requestOf(
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
   const bodiless = method === 'GET' || method === 'HEAD';
-  // The host is for routing only, and what callers write there may not even be a host name.
+  // The host does not matter, and what callers write there may not even be a host name.
   return new Request(`http://localhost${originForm(url)}`, {
     method,
     headers: pairs,
@@ -59,7 +60,7 @@ function requestOf(
   });
 }
 
-/** A body as a stream that touches its source only when it is read, and never ends it early. */
+/** A stream that touches its source only when it is read, and never ends it early. */
 export function lazyBody(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

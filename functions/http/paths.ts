@@ -1,4 +1,4 @@
-// Reads raw URLs strictly: two URLs never mean one key by a lenient decoder.
+// Reads raw URLs strictly, so that no lenient decoder makes one key of two URLs.
 import { Problem } from './problem.ts';
 
 /** A target to a proxy begins with scheme and host (RFC 9112, 3.2.2). `/` for any other form. */
@@ -7,7 +7,7 @@ export function originForm(target: string): string {
   return path.startsWith('/') ? path : '/';
 }
 
-/** The path as sent, without query. `new Request` folds `.` and `..`: `refuseAmbiguous` first. */
+/** The path as sent. Call `refuseAmbiguous` first, as `new Request` folds `.` and `..`. */
 export function rawPath(url: string): string {
   return originForm(url).split(/[?#]/, 1)[0]!;
 }
@@ -20,26 +20,23 @@ export function rawQuery(url: string): string {
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
- * URL parsers turn backslashes, fold dot segments and drop a bare `#` (RFC 9112, 3.2).
- * Node's HTTP parser refuses bytes beyond ASCII.
+ * Refuses targets that URL parsers would change: they turn backslashes, fold dot segments and drop
+ * a bare `#` (RFC 9112, 3.2). Node's HTTP parser refuses bytes beyond ASCII.
  */
 export function refuseAmbiguous(target: string): void {
   const [path = ''] = originForm(target).split('?', 1);
   if (target.includes('#')) throw new Problem('malformed', 'the request target holds a bare #: write it as %23');
   if (path.includes('\\')) throw new Problem('malformed', 'the path holds a bare \\: write it as %5C');
-  if (DOT_SEGMENT.test(path))
-    throw new Problem(
-      'malformed',
-      'a segment of the path is . or ..: write such a key as /record?key=, no path carries it',
-    );
+  if (DOT_SEGMENT.test(path)) throw new Problem('malformed', DOTS);
 }
 
-/** The query's parameters; a name that is not allowed, or stands twice, is `invalid`. */
+const DOTS = 'a segment of the path is . or ..: write such a key as /record?key=, no path carries it';
+
+/** The query's parameters. Throws `invalid` for a name that is not allowed or occurs twice. */
 export function queryOf(request: Request, allowed: readonly string[]): Partial<Record<string, string>> {
   const found: Partial<Record<string, string>> = {};
-  for (const pair of rawQuery(request.url)
-    .split('&')
-    .filter((part) => part !== '')) {
+  for (const pair of rawQuery(request.url).split('&')) {
+    if (pair === '') continue;
     const equals = pair.indexOf('=');
     // Forms and URLSearchParams write a space as a plus sign.
     const [rawName, rawValue] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
@@ -54,7 +51,7 @@ export function queryOf(request: Request, allowed: readonly string[]): Partial<R
   return found;
 }
 
-/** The text without its escapes. Throws the Problem `malformed` where they are not UTF-8. */
+/** The text without its escapes. Throws the Problem `malformed` if they are not UTF-8. */
 export function decoded(text: string, where: 'path' | 'query'): string {
   try {
     return decodeURIComponent(text);

@@ -1,10 +1,10 @@
-// Errors over HTTP (RFC 9457), as in functions/README.md. Causes stay in the log.
+// Errors over HTTP (RFC 9457), as functions/README.md lists them. Only the log has their causes.
 import { StoreError } from '../../shared/store/index.ts';
 
 interface ProblemKind {
   readonly status: number;
   readonly title: string;
-  /** Whether the very same request may be sent again. */
+  /** Whether the same request may be sent again. */
   readonly retryable: boolean;
 }
 
@@ -89,14 +89,13 @@ export class Problem extends Error {
 /** For `throttled`, `unavailable` and `aborted`, unless the provider asks for more. */
 export const RETRY_AFTER_SECONDS = '1';
 
-/** With `conditional` (If-Match, ifVersion) the store's `conflict` is a failed precondition. */
+/** If the request was `conditional` (If-Match, ifVersion), `conflict` is a failed precondition. */
 export function toProblem(error: unknown, conditional = false): Problem {
   if (error instanceof Problem) return error;
-  if (!(error instanceof StoreError)) {
+  if (!(error instanceof StoreError))
     return new Problem('internal', 'the function failed; its log has the cause under this request id', {
       cause: error,
     });
-  }
   if (error.code === 'not_found') return tableNotFound(error.table, error);
   const code = error.code === 'conflict' && conditional ? 'precondition_failed' : error.code;
   const waits = error.retryable && PROBLEMS[code].status >= 429;
@@ -114,7 +113,7 @@ export function tableNotFound(table = '', cause?: unknown): Problem {
   return new Problem('table_not_found', detail, { cause });
 }
 
-/** Always `application/problem+json`: a caller must be able to read an error. */
+/** Always `application/problem+json`, so that the caller can read the error. */
 export function problemResponse(problem: Problem, instance: string): Response {
   const body = Buffer.from(JSON.stringify(problem.body(instance)));
   return new Response(body, {

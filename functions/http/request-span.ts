@@ -1,4 +1,4 @@
-// The names under which a request is found in its answer, in the log and at its caller.
+// The names by which an answer, a log line and the caller's trace tell of the same request.
 import { randomUUID } from 'node:crypto';
 
 /** Makes a span of each request, in its caller's trace. */
@@ -8,7 +8,7 @@ export interface RequestTracer {
 }
 
 export interface RequestSpan {
-  /** By which a log line names the span; undefined if the trace is not sampled. */
+  /** Names the span in a log line; undefined if the trace is not sampled. */
   readonly traceparent: string | undefined;
   /** The store's calls in `work` are within the span. */
   within<T>(work: () => T): T;
@@ -36,7 +36,7 @@ const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}
 /** Bounds the header of later versions. */
 const TRACEPARENT_CHARS_MAX = 256;
 
-/** `platformId`: the invocation's. A header that is not well-formed counts as none. */
+/** `platformId` is the invocation's. A malformed header counts as none. */
 export function namesOf({ headers }: Request, platformId: string | undefined): Names {
   const given = headers.get('X-Request-Id') ?? '';
   const requestId = REQUEST_ID.test(given) ? given : (platformId ?? randomUUID());

@@ -1,5 +1,5 @@
-// One route is one entry: the router, the refusal of unknown headers and queries, the OpenAPI
-// document, what pages of other origins may send, and the table in functions/README.md come of it.
+// Each route is one entry, from which come the router, the refusal of unknown headers and queries,
+// the OpenAPI document, the CORS headers, and the table in functions/README.md.
 import type * as z from 'zod/mini';
 import type { Role } from './auth.ts';
 import { CACHING } from './headers.ts';
@@ -15,19 +15,19 @@ export type Content = Readonly<Record<string, Schema | 'binary'>>;
 type Method = 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
 
 /**
- * By method and path. GET answers HEAD too. A segment `:name` of a path takes any text; a key of
- * some tables opens no other `:table`.
+ * Routes by method and path. GET answers HEAD too. A segment `:name` of a path takes any text; a
+ * key for some tables opens no other `:table`.
  */
 export type RouteTable = Readonly<Record<`${Method} /${string}`, RouteEntry>>;
 
 export interface RouteEntry {
-  /** The least role, checked before anything else; undefined: open to everybody. */
+  /** The role that a key needs, checked before anything else; undefined: no key is needed. */
   readonly role: Role | undefined;
   /** Requests that need no key, although the route has a role. */
   readonly isExempt?: (request: Request) => boolean;
-  /** It has no `:table`, and shows a key of some tables only what `call.opens`. */
+  /** It has no `:table`, and shows a key for some tables only those that `call.opens`. */
   readonly showsOwnTables?: true;
-  /** The action's name in the log. Routes of the role `admin` have one without asking. */
+  /** The action's name in the log. Default: for the role `admin` the method and path, else none. */
   readonly audit?: string;
   /** One sentence for the document and the README. */
   readonly summary: string;
@@ -37,17 +37,17 @@ export interface RouteEntry {
   readonly headers?: Readonly<Record<string, Schema>>;
   /** Default: no body is read. */
   readonly body?: Body;
-  /** The document's name for the operation. Default: the document does not tell of it. */
+  /** The operation's name in the OpenAPI document. Default: the document leaves it out. */
   readonly id?: string;
   /** Successful answers by status. Pages of other origins may read their headers. */
   readonly answers?: Readonly<Record<number, Answer>>;
-  /** Problems that it may answer, beside those of every route. */
+  /** Problems that it may answer beside those of every route. */
   readonly problems?: readonly ProblemCode[];
   handle(call: Call): Promise<Response>;
 }
 
 export interface Body {
-  /** Bounds the body as it is sent, and inflated; of a body of lines each line. */
+  /** Bounds the body as it is sent, and inflated; if the body is lines, each line. */
   readonly bytesMax: number;
   readonly content: Content;
   readonly isOptional?: boolean;
@@ -85,17 +85,17 @@ export interface Call {
   body(): Promise<Uint8Array>;
   /** Instead of `body`: its lines, of any number, each within the bound; throws the same. */
   lines(): AsyncIterable<Uint8Array>;
-  /** For handlers whose answers may be large: it is held until the answer is sent. */
+  /** For handlers whose answers may be large. It is given back when the answer is sent. */
   readonly memory: MemoryShare;
   /** For handlers that learn from the body which role is needed. Throws the Problem `forbidden`. */
   authorize(needed: Role): void;
   /** Whether the caller's key may know of this table. */
   readonly opens: (table: string) => boolean;
-  /** A streaming handler hands over here how its stream will end; the log line waits for it. */
+  /** Called by streaming handlers with the end of their stream, for which the log line waits. */
   endsWith(outcome: Promise<Problem | undefined>): void;
 }
 
-/** Where a request ends that no route takes. */
+/** Takes the place of a route if no route takes the request. */
 export interface Refusal {
   readonly path: string;
   readonly problem: Problem;
@@ -107,11 +107,10 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Other paths are `route_not_found`, other methods `method_not_allowed`. */
+/** Refuses other paths with `route_not_found`, other methods with `method_not_allowed`. */
 export function routerOf(routes: readonly Route[]): (request: Request) => Match {
-  const places = [...Map.groupBy(routes, ({ path }) => path)].map(([path, here]) => {
-    return { path, segments: path.split('/'), here };
-  });
+  const byPath = Map.groupBy(routes, ({ path }) => path);
+  const places = [...byPath].map(([path, here]) => ({ path, segments: path.split('/'), here }));
   const known = [...new Set(routes.map(shownPath))].join(', ');
   return (request) => {
     const path = rawPath(request.url);
@@ -131,13 +130,11 @@ export function routerOf(routes: readonly Route[]): (request: Request) => Match 
 }
 
 function isAt(segments: readonly string[], given: readonly string[]): boolean {
-  return (
-    segments.length === given.length &&
-    segments.every((segment, at) => (segment.startsWith(':') ? given[at] !== '' : segment === given[at]))
-  );
+  const fits = (segment: string, at: number) => (segment.startsWith(':') ? given[at] !== '' : segment === given[at]);
+  return segments.length === given.length && segments.every(fits);
 }
 
-/** As callers and documents read it: `/v1/tables/{table}`. */
+/** The path in the form of documents: `/v1/tables/{table}`. */
 export function shownPath({ path }: Pick<Route, 'path'>): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
@@ -162,7 +159,7 @@ export function methodsOf(routes: readonly Route[]): string[] {
   return [...new Set(routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))];
 }
 
-/** A response with its whole body in memory, of that length, for its one caller's cache. */
+/** A response with its whole body in memory, for its caller's cache alone. */
 export function reply(
   contentType: string,
   body: Uint8Array | string,

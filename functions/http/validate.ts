@@ -1,4 +1,5 @@
-// Says where values are wrong without quoting them. `zod/mini` as a namespace keeps a tenth of zod.
+// Tells where values are wrong without quoting them. Imported as a namespace, `zod/mini` brings
+// only a tenth of zod into the bundle.
 import * as z from 'zod/mini';
 import { Problem } from './problem.ts';
 
@@ -20,7 +21,7 @@ export function parsed<Schema extends z.core.$ZodType>(schema: Schema, value: un
 type Issue = z.core.$ZodRawIssue;
 type Shaped = { readonly shape?: object };
 
-/** Undefined where the schema itself has a wording, or the library's must do. */
+/** Undefined if the schema has its own message, or the library's has to do. */
 export function reasonOf(issue: Issue): string | undefined {
   // Both forms of zod report this.
   if (issue.code === 'unrecognized_keys')

@@ -1,4 +1,4 @@
-// Reads the environment. A problem is said at start, with the variable's name, never its value.
+// Reads the environment. An error at start names the wrong variable, but never its value.
 import * as z from 'zod/mini';
 import type { AuthConfig } from '../http/auth.ts';
 import type { Origins } from '../http/cors.ts';
@@ -8,10 +8,10 @@ import { reasonOf } from '../http/validate.ts';
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How requests are traced. OpenTelemetry's exporter reads the collector's address itself. */
+/** How requests are traced. OpenTelemetry's exporter itself reads the collector's address. */
 export interface TracingConfig {
   readonly service: string;
-  /** Also requests whose caller asks for none in `traceparent`. */
+  /** Traces also requests whose `traceparent` says no. */
   readonly tracesAll: boolean;
 }
 
@@ -31,15 +31,15 @@ export interface FunctionConfig {
 /** A variable is missing or wrong; the message names it. */
 export class ConfigError extends Error {}
 
-/** Guessing is hopeless: 16 characters of base64 are 96 bits. */
+/** 16 characters of base64 are 96 bits, which nobody guesses. */
 const KEY_CHARS_MIN = 16;
 
-/** Each request is compared with all of them, in a microsecond each. */
+/** Each request is compared with all keys, which takes a microsecond per key. */
 const ROLE_KEYS_MAX = 32;
 
 const appKey = z.string().check(
   z.regex(/^[\x21-\x7e]+$/, 'keys are printable ASCII without spaces'),
-  // Azure hands over the text of a reference that it could not follow, and that text is no secret.
+  // Azure passes on the text of a reference that it could not follow, and that text is no secret.
   z.refine((key) => !key.startsWith('@Microsoft.KeyVault('), 'the reference to the key vault is not resolved'),
   z.refine(
     (text) => keyText(text) !== undefined,
@@ -50,26 +50,15 @@ const appKey = z.string().check(
     `expected ${KEY_CHARS_MIN} or more characters`,
   ),
 );
-const appKeys = z.optional(
-  z.pipe(
-    z.pipe(
-      z.string(),
-      z.transform((text: string) => text.split(',').map((key) => key.trim())),
-    ),
-    z.array(appKey).check(z.maxLength(ROLE_KEYS_MAX, `at most ${ROLE_KEYS_MAX} keys, separated by commas`)),
-  ),
-);
+const texts = z.transform((text: string) => text.split(',').map((one) => one.trim()));
+const fewKeys = z.maxLength(ROLE_KEYS_MAX, `at most ${ROLE_KEYS_MAX} keys, separated by commas`);
+const appKeys = z.optional(z.pipe(z.pipe(z.string(), texts), z.array(appKey).check(fewKeys)));
 
-const ORIGIN = /^(?:\*|https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)$/;
-const origins = z.pipe(
-  z.pipe(
-    z.prefault(z.string(), ''),
-    z.transform((text: string) => text.split(',').flatMap((origin) => origin.trim() || [])),
-  ),
-  z.array(z.string().check(z.regex(ORIGIN, 'expected origins such as https://example.com, or *'))),
-);
+const ORIGIN = /^(?:\*|https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)?$/;
+const origin = z.string().check(z.regex(ORIGIN, 'expected origins such as https://example.com, or *'));
+const origins = z.pipe(z.pipe(z.prefault(z.string(), ''), texts), z.array(origin));
 
-/** Names of the comparison's tables and kinds begin with it: no user has one there. */
+/** The names of the comparison's tables and kinds begin with this, and those of no user. */
 export const COMPARISON = 'stowagecomparison';
 
 /** `STOWAGE_TRANSPORT`: the driver's own requests, or the cloud's SDK. */
@@ -103,23 +92,22 @@ export function functionConfig(env: Environment): FunctionConfig {
     compare: given.STOWAGE_COMPARE_KEYS ?? [],
   };
   const isOpen = given.STOWAGE_AUTH === 'none';
-  if (isOpen && Object.values(keys).some(({ length }) => length > 0)) {
+  if (isOpen && Object.values(keys).some(({ length }) => length > 0))
     throw new ConfigError(
       'STOWAGE_AUTH is none, yet keys are configured: nobody would be asked for them; remove one of the two',
     );
-  }
   refuseTwice(keys);
   const containerBytesMax = given.STOWAGE_CONTAINER_BYTES_MAX;
   return {
     auth: isOpen ? { mode: 'none' } : { mode: 'keys', keys },
     timeoutMs: given.STOWAGE_TIMEOUT_MS,
-    origins: given.STOWAGE_CORS_ORIGINS,
+    origins: given.STOWAGE_CORS_ORIGINS.filter(Boolean),
     ...(containerBytesMax === undefined ? {} : { containerBytesMax }),
     ...tracingOf(given),
   };
 }
 
-/** Of one secret in two places only one role, and one set of limits, would count. */
+/** Refuses a key in two places, because only one of its roles and limits would count. */
 function refuseTwice(keys: Readonly<Record<string, readonly string[]>>): void {
   const seen = new Set<string>();
   for (const [role, texts] of Object.entries(keys)) {
@@ -146,16 +134,16 @@ export function parsedEnvironment<Schema extends z.core.$ZodType>(schema: Schema
     throw new ConfigError(`wrong environment: ${issues.join('; ')}`);
   }
   for (const name of Object.keys(Object(result.data)))
-    // Node.js puts it in place of what is not UTF-8: two names would be one.
+    // Node.js replaces bytes that are not UTF-8 by this character, which would make two names one.
     if (present[name]?.includes('\u{fffd}') === true) throw new ConfigError(`wrong environment: ${name} is not UTF-8`);
   return result.data;
 }
 
-/** No request to `records` may take longer: both platforms' default timeouts allow it. */
+/** The longest deadline of a request to `records`, which both platforms' default timeouts allow. */
 export const RECORDS_TIMEOUT_MAX_MS = 60_000;
 
-/** A cell takes its window, warm-up and drain; Azure ends every HTTP request after 230 s. */
+/** Enough for a cell's warm-up, window and drain. Azure ends every HTTP request after 230 s. */
 export const COMPARE_DEADLINES = { timeoutMs: 220_000, timeoutMaxMs: 220_000 } as const;
 
-/** Cloud Scheduler waits half an hour at most; platforms end a function that takes longer. */
+/** Cloud Scheduler waits for half an hour at most; then the platforms end the function. */
 export const VACUUM_DEADLINES = { timeoutMs: 1_790_000, timeoutMaxMs: 1_790_000 } as const;

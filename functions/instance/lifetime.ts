@@ -1,4 +1,4 @@
-// Things made at their first use, and closed when the platform ends the instance.
+// Makes things at their first use, and closes them when the platform ends the instance.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TracingConfig } from './config.ts';
 import type { SpanSender } from './trace-exporter.ts';
@@ -17,7 +17,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 let spans: SpanSender | undefined;
 
-/** Spans of this instance's requests; undefined, and nothing is loaded, without a collector. */
+/** Makes spans of this instance's requests. Without a collector it loads nothing: undefined. */
 export async function requestTracer(tracing: TracingConfig | undefined): Promise<SpanSender | undefined> {
   if (tracing === undefined) return undefined;
   const { startSpans } = await import('./trace-exporter.ts');
@@ -25,7 +25,7 @@ export async function requestTracer(tracing: TracingConfig | undefined): Promise
   return spans;
 }
 
-/** Closes, which ends the last spans, and waits until these are sent. */
+/** Calls `close`, which ends the last spans, and waits until they are sent. */
 export async function closeWithSpans(close: () => Promise<void>): Promise<void> {
   try {
     await close();
@@ -34,16 +34,16 @@ export async function closeWithSpans(close: () => Promise<void>): Promise<void> 
   }
 }
 
-/** Platforms wait ten seconds from SIGTERM to SIGKILL; the close takes five at most, spans two. */
+/** Platforms wait ten seconds from SIGTERM to SIGKILL. Closing takes five at most, spans two. */
 const CLOSE_TIMEOUT_MS = 8_000;
-/** Requests under way have so long before the store closes, which waits for their calls again. */
+/** The wait for requests before the store closes, which then waits for their calls again. */
 const REQUESTS_TIMEOUT_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 
 let isEnding = false;
 const requests = new Set<symbol>();
 
-/** To be called when the request was answered; undefined: the instance ends, and takes no more. */
+/** Call the result when the request was answered. Undefined: the instance ends, refuse it. */
 export function takeRequest(): (() => void) | undefined {
   if (isEnding) return undefined;
   const request = Symbol('request');
@@ -59,9 +59,8 @@ async function requestsAnswered(): Promise<void> {
 const closing: (() => Promise<void>)[] = [];
 
 /**
- * Takes no further request, answers those under way, then closes all that asked. Removes other
- * listeners.
- * The functions-framework's own would exit at once: call it after that has registered it.
+ * At SIGTERM, refuses further requests, answers those under way, then calls every `close`. Removes
+ * the listener of the functions-framework, which would exit at once: call this after it was added.
  */
 export function closeOnSigterm(close: () => Promise<void>): void {
   closing.push(close);

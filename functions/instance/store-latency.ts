@@ -1,5 +1,5 @@
-// Logs once a minute how long the provider took for the store's requests, as this instance saw it:
-// the network between is in it, unlike in the provider's own figures.
+// Logs once a minute how long the provider took for the store's requests. Unlike the provider's own
+// figures, these include the network.
 import type { Driver } from '../../shared/store/index.ts';
 
 /** The dashboards read `storeP99Ms`. */
@@ -12,13 +12,10 @@ export interface StoreLatency {
 }
 
 const EVERY_MS = 60_000;
-/** Bounds the memory; further requests of the minute are counted, and their time is not. */
+/** Bounds the memory. Further requests of a minute are counted, but not timed. */
 const TIMES_MAX = 10_000;
 
-/**
- * A request that ends a minute or more after the last line logs the next one. An instance that
- * serves nothing says nothing.
- */
+/** Logs when a request ends a minute or more after the last line; without requests never. */
 export function withLatencyLogged(
   driver: Driver,
   log: (line: StoreLatency) => void,

@@ -1,5 +1,5 @@
-// Spans of requests and of the store's calls, sent to a collector by OpenTelemetry's own SDK. In a
-// file of its own: an instance loads it only if a collector is named.
+// Sends spans of requests and of the store's calls to a collector, by OpenTelemetry's SDK. An
+// instance loads this file only if a collector is named.
 import { setTimeout as delay } from 'node:timers/promises';
 import { context, diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -10,9 +10,9 @@ import { traceStores } from '../../shared/adapters/opentelemetry.ts';
 import type { RequestTracer } from '../http/request-span.ts';
 import type { TracingConfig } from './config.ts';
 
-/** Spans leave together so often. An instance that was frozen sends them when it wakes. */
+/** How often spans are sent. An instance that was frozen sends them when it wakes. */
 const SEND_EVERY_MS = 1_000;
-/** An instance that ends waits no longer for its collector. */
+/** The longest wait for the collector when an instance ends. */
 const FLUSH_TIMEOUT_MS = 2_000;
 
 export interface SpanSender extends RequestTracer {
@@ -20,7 +20,7 @@ export interface SpanSender extends RequestTracer {
   flush(): Promise<void>;
 }
 
-/** Follows all stores of this process from now on. The exporter reads `OTEL_EXPORTER_OTLP_...`. */
+/** Traces all stores of this process from now on. The exporter reads `OTEL_EXPORTER_OTLP_...`. */
 export function startSpans({ service, tracesAll }: TracingConfig): SpanSender {
   diag.setLogger({ error: warn, warn, info() {}, debug() {}, verbose() {} }, DiagLogLevel.WARN);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());

@@ -1,4 +1,4 @@
-// Outcomes in JSON or MessagePack. Bytes are counted as written: hosts refuse a too large answer.
+// Writes outcomes in JSON or MessagePack, and counts their bytes, as hosts refuse large answers.
 import { setImmediate } from 'node:timers/promises';
 import type { DeleteOutcome, EncodedValue, GetOutcome, PutOutcome } from '../../shared/store/index.ts';
 import { MEDIA_TYPE_OF } from '../http/content.ts';
@@ -8,13 +8,12 @@ import { Problem, toProblem } from '../http/problem.ts';
 import type { Operation } from './batch-body.ts';
 import { recordHead, recordText } from './record-text.ts';
 
-/** A failure takes at most 7 KB, so 1,000 more stay under the 32 MB that hosts pass. */
+/** With 1,000 failures of at most 7 KB, an answer still stays below the 32 MB that hosts allow. */
 export const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
 
-/** The end of one operation of a batch. */
 export type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
 
-/** It never reached the store, or its record does not fit the answer. */
+/** The operation never reached the store, or its record does not fit the answer. */
 interface Refusal {
   readonly status: 'failed';
   readonly key: string;
@@ -27,7 +26,7 @@ export function answerFull(): Problem {
 
 const LATE = 'the deadline passed before this record was converted: get it in another batch';
 
-/** Bytes converted before other requests get a turn: some milliseconds of work. */
+/** After so many bytes, which take some milliseconds, other requests get a turn. */
 const TURN_BYTES = 64 * 1024;
 
 /** How the answer is written. */
@@ -38,21 +37,18 @@ export interface AnswerWay {
   readonly memory: Pick<MemoryShare, 'take'>;
 }
 
-export interface BatchAnswer {
-  readonly answer: string | Uint8Array;
-  /** Of the first failure that asks for a pause, in seconds. */
-  readonly retryAfter: string | undefined;
-}
+/** `retryAfter` is in seconds, from the first failure that asks for a pause. */
+type Bounded<Written> = { readonly written: Written; readonly retryAfter: string | undefined };
 
 /**
- * `outcomes[i]` of `operations[i]`. From the first record that does not fit or is late, found
- * records fail. Writes are always told.
+ * Writes `outcomes[i]` of `operations[i]`. After the first record that does not fit or is late, all
+ * records fail. Outcomes of writes are never left out.
  */
 export async function batchAnswer(
   operations: readonly Operation[],
   outcomes: readonly Outcome[],
   way: AnswerWay,
-): Promise<BatchAnswer> {
+): Promise<{ readonly answer: string | Uint8Array; readonly retryAfter: string | undefined }> {
   const told = outcomes.map((outcome, i) =>
     outcome.status === 'failed'
       ? { ...outcome, error: toProblem(outcome.error, isConditional(operations[i]!)) }
@@ -71,18 +67,18 @@ async function writeBounded<Written extends string | Uint8Array>(
   outcomes: readonly Told[],
   { signal, memory }: AnswerWay,
   write: (outcome: Told) => Written,
-): Promise<{ written: Written[]; retryAfter: string | undefined }> {
+): Promise<Bounded<Written[]>> {
   const written = outcomes.map((outcome) => (outcome.status === 'found' ? undefined : write(outcome)));
   let bytesLeft = written.reduce((left, one) => left - Buffer.byteLength(one ?? ''), OUTCOMES_BYTES_MAX);
   let sinceTurn = 0;
-  /** Each is converted once, for gets of one key share their outcome. */
+  /** Gets of one key share their outcome, so each record is converted once. */
   const records = new Map<Found, Written>();
 
-  /** The next record. Throws the Problem why neither it nor any later one is given. */
+  /** Writes the next record. Throws the Problem for which it and all later ones fail. */
   const fitting = async (found: Found): Promise<Written> => {
     if (!records.has(found)) {
       if (sinceTurn >= TURN_BYTES) {
-        // The signal aborts in a turn of others, if it does.
+        // The signal can abort only in this turn of others.
         await setImmediate();
         sinceTurn = 0;
         if (signal.aborted) throw new Problem('aborted', LATE);
@@ -122,7 +118,6 @@ export function isConditional(operation: Operation): boolean {
   return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;
 }
 
-/** As JSON. */
 export function outcomeText(outcome: Told): string {
   if (outcome.status !== 'found') return JSON.stringify(outcomeObject(outcome));
   return `{"status":"found",${recordText(outcome).slice(1)}`;
@@ -132,7 +127,7 @@ export function outcomeText(outcome: Told): string {
 function outcomeObject(outcome: Told): unknown {
   if (outcome.status === 'failed') {
     const { status, key, error } = outcome;
-    // Half a surrogate pair is a refused key, and would make the MessagePack unreadable.
+    // A refused key may have half a surrogate pair, which would make the MessagePack unreadable.
     return { status, key: key.toWellFormed(), problem: error.body() };
   }
   if (outcome.status !== 'found') return outcome;

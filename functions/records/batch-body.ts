@@ -1,4 +1,4 @@
-// A batch's operations. Values are cut out of the body: decoding would round or reorder them.
+// Reads a batch's operations. Values are cut out of the body, as decoding would round or reorder.
 import * as z from 'zod/mini';
 import type { EncodedValue, PutItem } from '../../shared/store/index.ts';
 import {
@@ -20,7 +20,7 @@ const OPERATIONS_MAX = 1_000;
 /** Bytes of a batch as it is sent, inflated. */
 export const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A bigint beyond the safe integers is left for the schema to refuse. */
+/** Leaves a bigint beyond the safe integers to the schema, which refuses it. */
 function safeNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
@@ -31,13 +31,13 @@ function registeredName(value: unknown): unknown {
 
 const DATA_EXPECTED = 'data is bin in MessagePack, base64 text in JSON';
 
-/** Too many bytes fail alone; too many characters fail the batch, whose answer names each key. */
+/** A key with too many bytes fails alone; with too many characters it fails the batch. */
 export const KEY = z.string().check(z.maxLength(1_024));
 
 const PUT = z.strictObject({
   op: z.literal('put'),
   key: KEY,
-  /** The bytes as sent; stored so, in the batch's own encoding. */
+  /** The bytes as they were sent and are stored, in the batch's own encoding. */
   value: z.exactOptional(z.instanceof(Uint8Array)),
   /** Instead of `value`: the bytes to store, as base64 text in JSON, with their `contentType`. */
   data: z.exactOptional(z.union([z.string(), z.instanceof(Uint8Array)], DATA_EXPECTED)),
@@ -64,7 +64,7 @@ export type Delete = z.output<typeof DELETE>;
 export type BatchBody = z.output<typeof BATCH>;
 export type Operation = BatchBody['operations'][number];
 
-/** No map but a value has more members. */
+/** Only values may have more members. */
 const MEMBERS_MAX = 16;
 
 /** At most 1,000 operations. Throws the Problem `malformed`, `invalid` or `too_large`. */
@@ -90,7 +90,7 @@ function listOf(reader: ValueReader): unknown {
   return operations;
 }
 
-/** Names the operation in its errors; the bound of all values belongs to no operation. */
+/** Names the operation in its errors, except if the body has too many values. */
 function operationAt(index: number, reader: ValueReader): unknown {
   try {
     return operationOf(reader);
@@ -105,7 +105,7 @@ function operationOf(reader: ValueReader): unknown {
   return membersOf(reader, (name) => (name === 'value' ? reader.value() : plainOf(PUT.shape, name, reader)));
 }
 
-/** Members as `read` gives them. Anything but a map stays, for the schema to refuse. */
+/** Reads each member of a map with `read`. Other values are left to the schema, which refuses. */
 export function membersOf(reader: ValueReader, read: (name: string) => unknown): unknown {
   if (reader.kind !== 'map') return reader.scalar();
   const found = new Map<string, unknown>();
@@ -118,14 +118,14 @@ export function membersOf(reader: ValueReader, read: (name: string) => unknown):
   return Object.fromEntries(found);
 }
 
-/** Refuses a list or a map before anything of it is read. `shape`: the members that are known. */
+/** Reads a plain value, and refuses a list or map unread. `shape`: the members that are known. */
 export function plainOf(shape: object, name: string, reader: ValueReader, prefix = ''): unknown {
   if (reader.kind === 'string' || reader.kind === 'scalar') return reader.scalar();
   if (!Object.hasOwn(shape, name)) throw new Problem('invalid', prefix + unknownMembers([name], shape));
   throw new Problem('invalid', `${prefix}${name} holds neither a list nor an object`);
 }
 
-/** Throws the Problem that is its outcome if the value cannot be stored. */
+/** Throws a Problem, the put's outcome, if its value cannot be stored. */
 export function itemOf(put: Put, codec: StructuredCodec): PutItem<EncodedValue> {
   const { op: _, value: _value, data: _data, contentType: _contentType, ...item } = put;
   return { ...item, value: valueOf(put, codec) };
@@ -137,9 +137,8 @@ function valueOf({ value, data, contentType }: Put, codec: StructuredCodec): Enc
     if (contentType === undefined) throw new Problem('invalid', 'data needs its contentType');
     return encodedValue(codecOf(contentType, ['json', 'msgpack', 'bytes']), bytesOf(data, codec));
   }
-  if (value === undefined || contentType !== undefined) {
+  if (value === undefined || contentType !== undefined)
     throw new Problem('invalid', 'a put needs a value alone, or data with its contentType');
-  }
   return { codec, bytes: value };
 }
 
@@ -149,7 +148,7 @@ function bytesOf(data: string | Uint8Array, codec: StructuredCodec): Uint8Array 
   return fromBase64(data);
 }
 
-/** Throws the Problem `malformed`, or `too_large` before it decodes what no record takes. */
+/** Throws the Problem `malformed`, or `too_large` before it decodes a text that no record takes. */
 export function fromBase64(data: string): Uint8Array {
   if (data.length * 3 > (VALUE_BYTES_MAX + 3) * 4)
     throw new Problem('too_large', `the record exceeds ${VALUE_BYTES_MAX} bytes: make it smaller`);

@@ -1,4 +1,4 @@
-// POST of a batch. Operations on one key take effect in order; different keys run together.
+// POST of a batch. Operations on one key run in order, those on different keys at the same time.
 import type { BatchItem, CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
 import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec, VALUE_BYTES_MAX } from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
@@ -9,7 +9,7 @@ import { answerFull, batchAnswer, isConditional, type Outcome, OUTCOMES_BYTES_MA
 import { batchIn, type Delete, itemOf, type Operation, type Put } from './batch-body.ts';
 import { type RecordTable, type Tables } from './table-handlers.ts';
 
-/** Gets alone need the role `read`, puts and deletes `write`. */
+/** Gets need the role `read`, puts and deletes the role `write`. */
 export async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const name = call.param('table');
@@ -35,18 +35,17 @@ export async function runBatch(tables: Tables, call: Call): Promise<Response> {
 /** The memory of the values that a batch gets. */
 interface Values {
   bytesLeft: number;
-  /** The reason why a record is not given for which too little is left. */
+  /** The error of a record for which not enough memory is left. */
   readonly refusal: Problem;
 }
 
-/** Of the most that the gets can give, as much as the instance has for one request. */
+/** Takes what the gets can need at most, or as much as the instance has for one request. */
 function valuesIn(operations: readonly Operation[], memory: MemoryShare): Values {
   const gets = operations.filter(({ op }) => op === 'get').length;
   const bytesLeft = memory.takeUpTo(Math.min(gets * VALUE_BYTES_MAX, OUTCOMES_BYTES_MAX));
   return { bytesLeft, refusal: bytesLeft === OUTCOMES_BYTES_MAX ? answerFull() : noMemory() };
 }
 
-/** How a batch is run. */
 interface Way {
   readonly table: RecordTable;
   /** The codec of the batch's values. */
@@ -57,7 +56,7 @@ interface Way {
   readonly bounds: CallOptions;
 }
 
-/** Runs operations of one kind; their outcomes come in the same order. */
+/** Runs operations of one kind. Gives their outcomes in the same order. */
 type Run = (operations: readonly Operation[], way: Way) => Promise<readonly Outcome[]>;
 
 const RUNS: Readonly<Record<Operation['op'], Run>> = { put: runPuts, get: runGets, delete: runDeletes };
@@ -76,7 +75,7 @@ async function runOperations(operations: readonly Operation[], way: Way): Promis
   return outcomes;
 }
 
-/** All of them take effect, or none: then the batch fails as a whole. */
+/** Either all operations take effect, or none does and the batch fails as a whole. */
 async function runTogether(
   operations: readonly Operation[],
   { table, codec, bounds }: Pick<Way, 'table' | 'codec' | 'bounds'>,
@@ -105,7 +104,7 @@ function batchItemOf(operation: Operation, codec: StructuredCodec): BatchItem<En
   return { ...item, delete: true };
 }
 
-/** Groups of indexes, run one after the other. In a group, a key's operations are of one kind. */
+/** Groups of indexes to run one after the other. In a group a key's operations are of one kind. */
 function groupInOrder(operations: readonly Operation[]): number[][] {
   const groups: number[][] = [];
   const lastOf = new Map<string, { group: number; op: Operation['op'] }>();
@@ -118,7 +117,7 @@ function groupInOrder(operations: readonly Operation[]): number[][] {
   return groups;
 }
 
-/** A put with a value that cannot be stored fails alone; the others are sent. */
+/** A put whose value cannot be stored fails alone; the others are sent. */
 async function runPuts(operations: readonly Operation[], { table, codec, bounds }: Way): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const items: PutItem<EncodedValue>[] = [];
@@ -137,7 +136,7 @@ async function runPuts(operations: readonly Operation[], { table, codec, bounds 
   return outcomes;
 }
 
-/** Reads each record once, however often it is asked for: the store gives every asker a copy. */
+/** Asks for each record once, because the store would give a copy to each who asks. */
 async function runGets(
   operations: readonly Operation[],
   { table, maxAgeMs, values, bounds }: Way,

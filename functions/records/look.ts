@@ -1,5 +1,5 @@
-// Looks into what is stored of a table, for admins. A walk through all of it ends with the request.
-// Repairs are the command line's: they want a file for all that they take away.
+// Shows admins what is stored of a table. A walk through the whole table ends with the request.
+// There is no repair here, because it needs a file for the data that it removes.
 import * as z from 'zod/mini';
 import { type Store, StoreError, type VerifyReport } from '../../shared/store/index.ts';
 import { Problem } from '../http/problem.ts';

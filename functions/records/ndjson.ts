@@ -1,4 +1,4 @@
-// A stream of lines. One without a last line `end` or `error` was cut off.
+// Sends a stream of lines. It was cut off unless its last line is `end` or `error`.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CACHING } from '../http/headers.ts';
 import { type Problem, toProblem } from '../http/problem.ts';
@@ -11,15 +11,15 @@ export const NDJSON = 'application/x-ndjson';
 
 export type Reading = Awaited<ReturnType<typeof begun>>;
 
-/** What is given in lines; a scan has a cursor. */
+/** The items of a stream. A scan also has a cursor. */
 interface Given<T> extends AsyncIterable<T> {
   readonly cursor?: string | undefined;
 }
 
-/** Its first item has been fetched: early errors get a status of their own. */
+/** Fetches the first item, so that an early error still gets a status of its own. */
 export async function begun<T>(given: Given<T>, textOf: (item: T) => string) {
   const iterator: AsyncIterator<T> = given[Symbol.asyncIterator]();
-  // A stream is pulled by the connection: it works for the request all the same.
+  // The connection pulls the stream, but the work belongs to the request.
   const forRequest = AsyncLocalStorage.snapshot();
   let ahead: IteratorResult<T, unknown> | undefined = await iterator.next();
   return {
@@ -29,7 +29,7 @@ export async function begun<T>(given: Given<T>, textOf: (item: T) => string) {
       ahead = undefined;
       return result.done === true ? undefined : textOf(result.value);
     },
-    /** Resumes after the last item given; undefined if nothing is left. */
+    /** Goes on after the last item that was given; undefined if none is left. */
     cursor: () => given.cursor,
     async stop() {
       await iterator.return?.();
@@ -37,7 +37,7 @@ export async function begun<T>(given: Given<T>, textOf: (item: T) => string) {
   };
 }
 
-/** The answer of all items, a line each. */
+/** The answer with all items, one per line. */
 export function streamed(reading: Reading, call: Pick<Call, 'endsWith'>): Response {
   const { promise: ended, resolve: end } = Promise.withResolvers<Problem | undefined>();
   const stream = new ReadableStream<Uint8Array>(
@@ -66,7 +66,7 @@ async function chunkText(reading: Reading): Promise<{ text: string; last: boolea
     while (text.length < CHUNK_BYTES) {
       const item = await reading.next();
       if (item === undefined) return { text: `${text}${lineOf({ end: true, cursor: reading.cursor() })}`, last: true };
-      // JSON has line breaks only outside its strings, as white space.
+      // In JSON a line break can only be white space, never a part of a string.
       text += `${item.replaceAll(/[\r\n]+/g, ' ')}\n`;
     }
     return { text, last: false };

@@ -1,5 +1,5 @@
-// Changes of one record in one step with its reading: PATCH by a JSON merge patch, and POST, which
-// adds to a number or gives another expiry.
+// Reads and changes one record in one step: PATCH merges a JSON merge patch, POST adds to a number
+// or gives another expiry.
 import * as z from 'zod/mini';
 import type { EncodedValue, Entry } from '../../shared/store/index.ts';
 import { conditionsOf, entityTag, passes } from '../http/if-match.ts';
@@ -9,10 +9,11 @@ import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts
 import { Problem } from '../http/problem.ts';
 import { type Call, reply } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
-import type { Tables } from './table-handlers.ts';
 import { headersOf, preconditionFailed, recordNotFound } from './record-handlers.ts';
+import { numberLike } from './scan-handlers.ts';
+import type { Tables } from './table-handlers.ts';
 
-/** 204 with the new version. One write; a record that is not there is no record to patch. */
+/** Answers 204 with the new version, or 404 without a record. Takes one write. */
 export async function patchRecord(tables: Tables, call: Call): Promise<Response> {
   checkType(call.request, MERGE_PATCH);
   const merge = mergePatch(await call.body());
@@ -21,11 +22,11 @@ export async function patchRecord(tables: Tables, call: Call): Promise<Response>
 }
 
 export const CHANGE_QUERY = z.strictObject({
-  increment: z.exactOptional(z.pipe(z.transform(wholeNumber), z.int())),
+  increment: z.exactOptional(z.pipe(numberLike(/^-?\d{1,16}$/), z.int())),
   field: z.exactOptional(z.string()),
 });
 
-/** An increment makes a record that is missing, and gives the sum; an expiry alone is a 204. */
+/** An increment creates a missing record and answers the sum; an expiry alone answers 204. */
 export async function changeRecord(tables: Tables, call: Call): Promise<Response> {
   const { key: _, ...query } = call.query;
   const { increment, field } = parsed(CHANGE_QUERY, query);
@@ -40,7 +41,7 @@ export async function changeRecord(tables: Tables, call: Call): Promise<Response
   return reply('application/json', JSON.stringify({ value: numberIn(jsonOf(entry.value), field) }), headers);
 }
 
-/** The record as it then stands, if the conditions hold. */
+/** The changed record. Throws unless the request's conditions hold. */
 async function changed(
   tables: Tables,
   { request, bounds, param }: Call,
@@ -75,7 +76,7 @@ function incremented(value: EncodedValue | undefined, by: number, field: string 
   });
 }
 
-/** The whole number in the field, or that the value itself is; 0 for a field that is not there. */
+/** The whole number in the field, or the value itself without one. A missing field counts as 0. */
 function numberIn(json: Uint8Array, field: string | undefined): number {
   const value = parseJson(json);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -101,9 +102,4 @@ function merged(value: EncodedValue, merge: MergePatch): EncodedValue {
 function jsonOf(value: EncodedValue): Uint8Array {
   if (value.codec === 'bytes') throw new Problem('conflict', 'the record holds bytes');
   return value.codec === 'json' ? value.bytes : converted(value);
-}
-
-/** Digits alone, with a minus: Number() would take an empty text, spaces and 0x. */
-function wholeNumber(given: unknown): unknown {
-  return typeof given === 'string' && /^-?\d{1,16}$/.test(given) ? Number(given) : given;
 }

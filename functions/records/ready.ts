@@ -1,16 +1,15 @@
-// Whether the store can be read. Anybody may ask: an instance looks once in five seconds.
+// Tells whether the store can be read. Anybody may ask: an instance tries once in five seconds.
 import { StoreError } from '../../shared/store/index.ts';
 import { Problem } from '../http/problem.ts';
 import { reply } from '../http/route.ts';
 import type { StoreSource } from './table-handlers.ts';
 
-/** An answer holds so long, a bad one too. */
+/** How long an answer is kept, good or bad. */
 const KEPT_MS = 5_000;
 const TIMEOUT_MS = 3_000;
-/** Nobody's table: to learn that it is not there is one read. */
+/** No such table exists, which one read tells. */
 const TABLE = 'stowage-ready';
 
-/** Answers whoever asks. */
 export function readiness(store: StoreSource): () => Promise<Response> {
   let last: { readonly sinceMs: number; readonly looking: Promise<void> } | undefined;
   return async () => {

@@ -1,4 +1,4 @@
-// One record. The store judges conditions; only lists of tags and `If-Match: *` cost a read first.
+// Handlers of one record. The store judges conditions; lists of tags and `If-Match: *` take a read.
 import { type EncodedValue, type Entry, StoreError } from '../../shared/store/index.ts';
 import {
   type Conditions,
@@ -17,10 +17,10 @@ import { Problem } from '../http/problem.ts';
 import { type Call, reply } from '../http/route.ts';
 import { isoTime, type RecordTable, type Tables } from './table-handlers.ts';
 
-/** Rounds of reading, judging and writing against other writers before giving up. */
+/** How often it reads, judges and writes again if other writers come between. */
 const ROUNDS_MAX = 8;
 
-/** GET and HEAD: the record, or 304 where the caller has it. One read. */
+/** GET and HEAD: the record, or 304 if the caller has it. Takes one read. */
 export async function getRecord(tables: Tables, { request, bounds, param, memory }: Call): Promise<Response> {
   const conditions = conditionsOf(request);
   const key = param('key');
@@ -28,7 +28,7 @@ export async function getRecord(tables: Tables, { request, bounds, param, memory
   memory.take(VALUE_BYTES_MAX);
   const entry = await tables.use(param('table'), bounds, (table) => table.get(key, { ...bounds, maxAgeMs }));
   if (entry === undefined) throw recordNotFound();
-  // Before the conditions (RFC 9110, 13.2.1): the form decides which entity tag they are about.
+  // The form comes first (RFC 9110, 13.2.1): it decides which entity tag the conditions mean.
   const { codec, bytes, isConverted } = present(entry.value, request);
   memory.take(Math.max(0, bytes.length - VALUE_BYTES_MAX));
   const tag = entityTag(entry.version, isConverted ? codec : undefined);
@@ -38,7 +38,7 @@ export async function getRecord(tables: Tables, { request, bounds, param, memory
   return reply(MEDIA_TYPE_OF[codec], bytes, headers);
 }
 
-/** PUT: 201 where the conditions say that the record is new, otherwise 204. */
+/** PUT: 201 if the conditions say that the record is new, otherwise 204. */
 export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const key = call.param('key');
@@ -56,14 +56,14 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
   return new Response(null, { status: 201, headers: { ...headers, Location: originForm(request.url) } });
 }
 
-/** DELETE: 204, also where there is no record. */
+/** DELETE: 204, also if there was no record. */
 export async function deleteRecord(tables: Tables, { request, bounds, param }: Call): Promise<Response> {
   const key = param('key');
   const conditions = conditionsOf(request);
   await tables.use(param('table'), bounds, (table) =>
     writeUnder({ table, key, conditions, bounds }, async (guard) => {
       if (!('ifAbsent' in guard)) await table.delete(key, { ...bounds, ...guard });
-      // The store knows no such delete; a record that must be absent has only to be looked for.
+      // The store has no delete with `ifAbsent`; reading is enough, as there is nothing to delete.
       else if ((await table.get(key, bounds)) !== undefined) throw preconditionFailed();
     }),
   );
@@ -77,7 +77,7 @@ interface ConditionalWrite {
   readonly bounds: Call['bounds'];
 }
 
-/** Reads first if the store cannot judge the conditions. Other writers cost up to 8 rounds. */
+/** Reads first if the store cannot judge the conditions, and again after other writers. */
 async function writeUnder<T>(
   { table, key, conditions, bounds }: ConditionalWrite,
   write: (guard: Guard) => Promise<T>,
@@ -101,13 +101,10 @@ export function recordNotFound(): Problem {
 }
 
 export function preconditionFailed(): Problem {
-  return new Problem(
-    'precondition_failed',
-    'the record is not as If-Match or If-None-Match demands: read it, decide again',
-  );
+  const detail = 'the record is not as If-Match or If-None-Match demands: read it, decide again';
+  return new Problem('precondition_failed', detail);
 }
 
-/** The headers of an answer about a record. */
 export function headersOf({ expiresAtMs, ageMs }: Entry<EncodedValue>, tag: string): Record<string, string> {
   return {
     ...CACHING,

@@ -3,7 +3,7 @@ import type { EncodedValue, Entry } from '../../shared/store/index.ts';
 import { jsonText, MEDIA_TYPE_OF } from '../http/content.ts';
 import { isoTime } from './table-handlers.ts';
 
-/** Instead of `value`, `data` has the bytes in base64 if JSON cannot carry them. */
+/** If JSON cannot express the value, `data` has its bytes in base64 instead. */
 export function recordText(entry: Entry<EncodedValue>): string {
   const { value } = entry;
   const text = jsonText(value);

@@ -1,16 +1,16 @@
-// The routes of the function `records`. Schemas of requests are those that validate them.
+// The routes of the function `records`, with the schemas that also validate their requests.
 import * as z from 'zod/mini';
 import { TABLE_NAME } from '../../shared/store/index.ts';
 import { HEALTH } from '../http/http-app.ts';
 import { MEDIA_TYPE_OF, VALUE_BYTES_MAX } from '../http/content.ts';
 import { TTL_MS_MAX } from '../http/headers.ts';
 import { MERGE_PATCH } from '../http/merge-patch.ts';
-import { openApi } from '../http/openapi.ts';
+import { openApi } from '../http/openapi-document.ts';
 import { type Answer, reply, type RouteTable } from '../http/route.ts';
 import { runBatch } from './batch.ts';
 import { BATCH, BATCH_BYTES_MAX } from './batch-body.ts';
 import { INSPECT_QUERY, inspect, stats, verify } from './look.ts';
-import { LINE_BYTES_MAX, putLines } from './lines.ts';
+import { LINE_BYTES_MAX, putLines } from './put-lines.ts';
 import { NDJSON } from './ndjson.ts';
 import { CHANGE_QUERY, changeRecord, patchRecord } from './patch.ts';
 import { readiness } from './ready.ts';
@@ -31,7 +31,7 @@ import {
 const order = z.enum(['hash', 'key']);
 const time = z.iso.datetime();
 const ANY = z.any();
-/** Bytes count: the store refuses some of these. */
+/** The store counts bytes, so it refuses some of these keys. */
 const RECORD_KEY = z.string().check(z.minLength(1), z.maxLength(1_024));
 const IN_PATH = { table: z.string().check(z.regex(TABLE_NAME)), key: RECORD_KEY };
 
@@ -80,7 +80,6 @@ function json(description: string, schema: z.core.$ZodType): Answer {
   return { description, content: { [JSON_TYPE]: schema } };
 }
 
-/** Whoever adds a route adds an entry here. */
 export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
   let document: string | undefined;
   const ofRecord = oneRecord(tables);
@@ -98,7 +97,6 @@ export function recordRoutes(tables: Tables, store: StoreSource): RouteTable {
       id: 'openApi',
       summary: 'This document, in OpenAPI 3.1.',
       answers: { 200: json('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })) },
-      // Made when it is first asked for.
       handle: async () => {
         document ??= JSON.stringify(openApi({ ...HEALTH, ...routes }, IN_PATH));
         return reply('application/json', document, { 'Cache-Control': 'public, max-age=3600' });
@@ -291,7 +289,7 @@ function oneRecord(tables: Tables): RouteTable {
   };
 }
 
-/** The same with the key in the query, which no front end decodes as some do the %2F of a path. */
+/** The same routes with the key in the query, because some front ends decode the %2F of a path. */
 function byQuery(ofRecord: RouteTable): RouteTable {
   const entries = Object.entries(ofRecord).map(([place, entry]) => {
     const query = z.extend(entry.query ?? z.strictObject({}), { key: RECORD_KEY });

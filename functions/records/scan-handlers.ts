@@ -13,36 +13,33 @@ import type { Tables } from './table-handlers.ts';
 
 const PAGE_RECORDS_DEFAULT = 100;
 const PAGE_RECORDS_MAX = 1_000;
-/** The page's last record may go beyond by 3 MiB of JSON text. Hosts pass 32 MB. */
+/** A page ends behind this size, by at most the 3 MiB of its last record. Hosts allow 32 MB. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** A stream holds a chunk, whose last record has 3 MiB at most, and the first record until then. */
+/** A stream holds its first record, then one chunk, whose last record has at most 3 MiB. */
 const STREAM_BYTES = 4 * 1024 * 1024;
 
 const text = z.exactOptional(z.string());
 const RANGE = { prefix: text, from: text, after: text, to: text, through: text };
-const isTrue = z.pipe(
-  z.transform((given: unknown) => (given === 'true' || given === 'false' ? given === 'true' : given)),
-  z.boolean('expected true or false'),
-);
+const words = z.transform((given: unknown) => (given === 'true' || given === 'false' ? given === 'true' : given));
+const isTrue = z.pipe(words, z.boolean('expected true or false'));
+const count = z.int().check(z.minimum(1), z.maximum(Number.MAX_SAFE_INTEGER));
 
 export const COUNT_QUERY = z.strictObject(RANGE);
 
-/** Without bounds `confirm` is the table's name. */
+/** Without bounds, `confirm` has to be the table's name. */
 export const CLEAR_QUERY = z.strictObject({ ...RANGE, confirm: text });
 
 /** A page has 1,000 records at most, a stream all. */
 export const SCAN_QUERY = z.strictObject({
   ...RANGE,
   reverse: z.exactOptional(isTrue),
-  limit: z.exactOptional(
-    z.pipe(z.transform(wholeNumber), z.int().check(z.minimum(1), z.maximum(Number.MAX_SAFE_INTEGER))),
-  ),
+  limit: z.exactOptional(z.pipe(numberLike(/^\d{1,16}$/), count)),
   cursor: text,
 });
 
-/** Digits alone: Number() would take an empty text, spaces and 0x. */
-function wholeNumber(given: unknown): unknown {
-  return typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : given;
+/** Reads a number in this form alone. Number() would also take an empty text, spaces and 0x. */
+export function numberLike(form: RegExp) {
+  return z.transform((given: unknown) => (typeof given === 'string' && form.test(given) ? Number(given) : given));
 }
 
 export async function countRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
@@ -51,18 +48,17 @@ export async function countRecords(tables: Tables, { bounds, query, param }: Cal
   return replyJson({ count });
 }
 
-/** What the deadline leaves is deleted by the same request again. */
+/** If the deadline ends it early, the same request deletes the rest. */
 export async function clearRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
   const { confirm, ...range } = parsed(CLEAR_QUERY, query);
   const name = param('table');
-  if (Object.keys(range).length === 0 && confirm !== name)
-    throw new Problem(
-      'invalid',
-      'without a prefix or other bounds this deletes all records: add ?confirm= and the name of the table',
-    );
+  if (Object.keys(range).length === 0 && confirm !== name) throw new Problem('invalid', UNCONFIRMED);
   const deleted = await tables.use(name, bounds, (table) => table.clear({ ...bounds, ...range }));
   return replyJson({ deleted });
 }
+
+const UNCONFIRMED =
+  'without a prefix or other bounds this deletes all records: add ?confirm= and the name of the table';
 
 export async function scanRecords(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
@@ -72,7 +68,6 @@ export async function scanRecords(tables: Tables, call: Call): Promise<Response>
   const limit = isStream ? given : pageLimit(given);
   if (isStream) call.memory.take(STREAM_BYTES);
   const options: ScanOptions = { ...bounds, ...range, ...(limit === undefined ? {} : { limit }) };
-  // Fetches the first record before the answer begins: early errors get their own status.
   const reading = await tables.use(call.param('table'), bounds, (table) => begun(table.scan(options), recordText));
   if (isStream) return streamed(reading, call);
   const text = await pageText(reading, call.memory);
@@ -84,7 +79,7 @@ function pageLimit(given = PAGE_RECORDS_DEFAULT): number {
   throw new Problem('invalid', `limit: a page has at most ${PAGE_RECORDS_MAX} records; Accept: ${NDJSON} gives all`);
 }
 
-/** The next page, for a caller that goes on as it began (RFC 8288). */
+/** The link to the next page, with the same query (RFC 8288). */
 function linkOf(request: Request, cursor: string | undefined): Record<string, string> {
   if (cursor === undefined) return {};
   const kept = rawQuery(request.url)

@@ -18,7 +18,7 @@ import { parsed } from '../http/validate.ts';
 /** Values in and out as encoded bytes. */
 export type RecordTable = Table<EncodedValue>;
 
-/** Handles that an instance keeps open; one more request reopens a forgotten one. */
+/** The handles that an instance keeps open. To open a forgotten one again takes one request. */
 const HANDLES_MAX = 1_000;
 
 export const TABLE_BODY_BYTES_MAX = 4_096;
@@ -26,7 +26,6 @@ export const TABLE_BODY_BYTES_MAX = 4_096;
 /** Opens the store once; every request awaits the same one. */
 export type StoreSource = () => Promise<Store>;
 
-/** The store's tables, with at most 1,000 handles kept open. */
 export class Tables {
   readonly #store: StoreSource;
   readonly #options: Pick<TableOptions, 'containerBytesMax'> & { readonly codec: 'encoded' };
@@ -37,7 +36,7 @@ export class Tables {
     this.#options = { codec: 'encoded', ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   }
 
-  /** A handle outlives a drop and recreation of its table; one of a gone table is forgotten. */
+  /** A handle stays valid if its table is created again; that of a gone table is forgotten. */
   async use<T>(name: string, bounds: CallOptions, use: (table: RecordTable) => Promise<T>): Promise<T> {
     const table = this.#handles.get(name) ?? (await this.#open(name, bounds));
     try {
@@ -108,7 +107,7 @@ export async function listTables(tables: Tables, { bounds, opens }: Call): Promi
 export async function getTable(tables: Tables, { bounds, param }: Call): Promise<Response> {
   const name = param('table');
   const stats = await tables.use(name, bounds, async (table) => table.stats());
-  // The time of creation stands in the root alone, which only the listing shows.
+  // Only the root has the time of creation, and only the listing shows it.
   const info = (await tables.list(bounds)).find((candidate) => candidate.name === name);
   if (info === undefined) throw tableNotFound(name);
   if (info.damage !== undefined) throw new StoreError('corrupt', info.damage, { table: name });
@@ -127,11 +126,11 @@ export async function putTable(tables: Tables, call: Call): Promise<Response> {
   return reply('application/json', body, { Location: rawPath(request.url) }, 201);
 }
 
-/** True also for a create that is sent again: whether the table began with as many is not known. */
+/** Also for a create that is sent again, as the first number of containers is not known. */
 const CONTAINERS_IGNORED =
   'containers applies when the table is created: it existed already, perhaps by this request sent before, and stays as it is';
 
-/** A drop cannot be undone: a wrong path alone drops nothing. */
+/** A drop cannot be undone, so a wrong path alone must not drop a table. */
 export const DROP_QUERY = z.strictObject({ confirm: z.string() });
 
 export async function deleteTable(tables: Tables, { bounds, param, query }: Call): Promise<Response> {

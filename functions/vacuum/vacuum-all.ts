@@ -1,4 +1,4 @@
-// One vacuum of every table. Tables wait to fall quiet, so several go side by side.
+// Vacuums every table once. A vacuum mostly waits for quiet, so several run at the same time.
 import { type Store, StoreError, type VacuumReport } from '../../shared/store/index.ts';
 
 export interface RunOptions {
@@ -14,9 +14,9 @@ export interface RunOptions {
 /** Totals over all tables. */
 export interface VacuumRun extends Omit<VacuumReport, 'cursor'> {
   readonly tables: number;
-  /** Tables not begun for lack of time. Each run begins at another table, so a later one does. */
+  /** Tables for which no time was left. Each run begins at another table. */
   readonly unreached: number;
-  /** Tables that time was too short for, each with the cursor from which `store.vacuum` goes on. */
+  /** Tables whose time ended early, with the cursor from which `store.vacuum` can go on. */
   readonly unfinished: readonly { readonly table: string; readonly cursor: string }[];
   /** Tables whose vacuum failed, each with the error's code. */
   readonly failed: readonly { readonly table: string; readonly code: string }[];
@@ -38,13 +38,12 @@ const NOTHING = {
 } satisfies VacuumReport;
 const COUNTED = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
 
-/** They mostly wait to fall quiet. */
 const TABLES_AT_A_TIME = 8;
 
-/** The store's own default. */
+/** The store's own default of `quietMs`. */
 const QUIET_MS_MOST = 120_000;
 
-/** Begins a table while twice `quietMs` is left. Throws only if tables cannot be listed. */
+/** Begins a table only if twice `quietMs` is left. Throws only if tables cannot be listed. */
 export async function vacuumAll(store: Store, options: RunOptions): Promise<VacuumRun> {
   const { timeoutMs, signal, containerBytesMax } = options;
   const endMs = performance.now() + timeoutMs;
@@ -84,7 +83,7 @@ export function runLine({ tables, unreached, removed, merged, unfinished, failed
   return JSON.stringify({ severity, message, tables, unreached, removed, merged, ...rest, unfinished, failed });
 }
 
-/** A random start: what a run does not reach is not the same each time. */
+/** Begins at a random name, so that not the same tables are left out each time. */
 function fromAnywhere(names: readonly string[]): string[] {
   const start = Math.floor(Math.random() * names.length);
   return [...names.slice(start), ...names.slice(0, start)];

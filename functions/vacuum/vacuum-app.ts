@@ -1,4 +1,4 @@
-// One run over all tables as a route, for a platform's scheduler or an admin's key.
+// A route that vacuums all tables, for a platform's scheduler or an admin's key.
 import * as z from 'zod/mini';
 import type { Store } from '../../shared/store/index.ts';
 import { type App, createApp, type FrameOptions } from '../http/http-app.ts';
@@ -41,7 +41,7 @@ async function postVacuum({ store, print, containerBytesMax }: VacuumAppOptions,
   throw new Problem('unavailable', `not all tables were vacuumed: ${names}; the next run looks at all of them again`);
 }
 
-/** The query's `quietMs`, at most half of the call's time: the other half is for the work. */
+/** The query's `quietMs`, at most half of the call's time, as the other half is for the work. */
 function quietTimeOf({ query, bounds }: Call): Pick<RunOptions, 'quietMs'> {
   const given = query['quietMs'];
   if (given === undefined) return {};

@@ -1,8 +1,9 @@
-// Azurite in memory, written to a file before each answer: itself it would lose 5 s at a kill.
+// Writes changes of Azurite's memory to a file before each answer. Azurite's own file would lose
+// five seconds when the process is killed.
 import type { Server, ServerResponse } from 'node:http';
 import { type Change, type Journal, openJournal } from './datastore/storage/journal.ts';
 
-/** A table's entry, or an entity of it, as LokiJS holds them. */
+/** A table's entry, or an entity, as LokiJS stores it. */
 type Doc = Readonly<Record<string, unknown>>;
 
 /** The part of a LokiJS collection that is used here. */
@@ -46,7 +47,7 @@ export function keepTables(store: TableStore, server: Server, file: string): Jou
   return journal;
 }
 
-/** The tables first: their entities' collections come with them. */
+/** Restores the tables first, which also makes the collections of their entities. */
 function restore(store: TableStore, entries: readonly Kept[]): void {
   const { db, TABLES_COLLECTION: tables } = store;
   for (const { collection, doc } of entries.filter((one) => one.collection === tables)) {
@@ -57,7 +58,7 @@ function restore(store: TableStore, entries: readonly Kept[]): void {
     db.getCollection(collection)?.insert(doc);
 }
 
-/** The changes from now on, by key; whoever takes them clears them. */
+/** Collects changes from now on, by key, until the caller clears them. */
 function watchChanges(store: TableStore): Map<string, Change> {
   const { db, TABLES_COLLECTION: tables } = store;
   const changes = new Map<string, Change>();
@@ -68,7 +69,7 @@ function watchChanges(store: TableStore): Map<string, Change> {
     collection.on(['delete'], (doc) => {
       gone(name, doc);
       if (name !== tables) return;
-      // The entities go with their collection, and nothing says so.
+      // No event tells that the table's entities are gone with their collection.
       const entities = store.getTableCollectionName(doc['account'], doc['table']);
       for (const one of db.getCollection(entities)?.data ?? []) gone(entities, one);
     });

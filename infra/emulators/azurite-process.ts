@@ -1,4 +1,4 @@
-// Azurite's table service as a process, started by azurite.ts. Prints its endpoint.
+// The process that azurite.ts starts for Azurite's table service. It prints its endpoint.
 import { parseArgs } from 'node:util';
 import { startAzurite, startStrictAzurite } from './azurite.ts';
 import { networkOf, profileOf, slowCloud } from './emulated-network.ts';

@@ -1,14 +1,12 @@
-// Starts Azurite's table service alone: the package's main entry starts three, and writes files.
+// Starts Azurite's table service alone. Its package's main entry starts three, and writes files.
 import type { Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import { startSupervised, untilReady } from '../processes/supervised.ts';
 import { keepTables, type TableStore } from './azurite-kept.ts';
 import type { TableFaults } from './azurite-front/front-faults.ts';
 import { type EntityName, type FrontOptions, placeFront } from './azurite-front/front.ts';
 import type { Body } from './azurite-front/entity-size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
-import type { Emulator } from './emulator.ts';
+import { dataOption, type Emulator, startProcess } from './emulator.ts';
 import { behind, type Network, profileOf, slowCloud } from './emulated-network.ts';
 
 /** Azurite's built-in account. The key is public: every installation has it. */
@@ -17,7 +15,7 @@ export const AZURITE_ACCOUNT_KEY =
   'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
 export interface AzuriteOptions {
-  /** True shares this process and its thread (tests); false takes a process (all else). */
+  /** True: in this process and its thread, for tests. False: in a process of its own. */
   readonly inProcess: boolean;
   /** A file that keeps the data. Default: memory alone. */
   readonly dataFile?: string | undefined;
@@ -33,9 +31,7 @@ interface TableServer {
 
 const NAME = 'Azurite';
 const STRICT_NAME = `${NAME} behind a strict front`;
-const READY_TIMEOUT_MS = 60_000;
-const ENTRY = fileURLToPath(new URL('azurite-process.ts', import.meta.url));
-const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+\/\w+) as process (\d+)$/m;
+const ENTRY = 'azurite-process.ts';
 
 /** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
 export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
@@ -43,7 +39,7 @@ export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Pro
     const server = await startTableServer({ dataFile });
     return { name: `${NAME} in process`, endpoint: endpointAt(server.address), close: () => server.close() };
   }
-  return await startProcess(NAME, dataFile === undefined ? [] : [`--data=${dataFile}`]);
+  return await startProcess(NAME, ENTRY, dataOption(dataFile));
 }
 
 /** Azurite behind the strict front, in one process of their own. Default port: a free one. */
@@ -51,33 +47,22 @@ export async function startStrictProcess({
   port = 0,
   network = 'none',
 }: Pick<StrictOptions, 'port'> & { readonly network?: Network }): Promise<Emulator> {
-  return await startProcess(`${STRICT_NAME}${behind(network)}`, [`--strict-port=${port}`, `--network=${network}`]);
-}
-
-async function startProcess(name: string, options: readonly string[]): Promise<Emulator> {
-  const child = startSupervised(process.execPath, [ENTRY, ...options]);
-  await untilReady(name, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
-  const [, endpoint, processId] = ADDRESS.exec(child.output())!;
-  return { name, endpoint: endpoint!, processId, exited: child.exited, close: () => child.close() };
+  const options = [`--strict-port=${port}`, `--network=${network}`];
+  return await startProcess(`${STRICT_NAME}${behind(network)}`, ENTRY, options);
 }
 
 function endpointAt(address: string): string {
   return `${address}/${AZURITE_ACCOUNT_NAME}`;
 }
 
-/** PEM files, for HTTPS. The service then takes tokens with right claims, whoever signed them. */
-interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
 export interface TableServerOptions extends Pick<AzuriteOptions, 'dataFile'> {
   /** Default: 0, a free one. */
   readonly port?: number;
-  readonly tls?: TlsFiles;
+  /** PEM files, for HTTPS. The service then takes tokens with right claims, whoever signed them. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
 }
 
-/** In this process, with data in memory or `dataFile`. The address lacks the account's path. */
+/** Starts it in this process, with data in memory or `dataFile`. The address has no account. */
 export async function startTableServer({ dataFile, ...options }: TableServerOptions = {}): Promise<
   Pick<TableServer, 'httpServer' | 'metadataStore'> & { readonly address: string; close(): Promise<void> }
 > {
@@ -106,8 +91,7 @@ function newServer({ port = 0, tls }: TableServerOptions): TableServer {
     host: '127.0.0.1',
     port,
     enableAccessLog: false,
-    // It refuses newer SDKs.
-    skipApiVersionCheck: true,
+    skipApiVersionCheck: true, // Otherwise it refuses newer SDKs.
     disableProductStyleUrl: true,
     isMemoryPersistence: true,
     ...(tls === undefined ? {} : { cert: tls.certFile, key: tls.keyFile, oauth: 'basic' }),
@@ -126,7 +110,7 @@ async function keptBy(server: TableServer, dataFile: string | undefined): Promis
 }
 
 interface StrictOptions extends Pick<TableServerOptions, 'port'> {
-  /** Default: nothing is late, and a partition has its limit all the same. */
+  /** Default: nothing is late, but a partition has its limit. */
   readonly network?: FrontOptions['network'];
 }
 
@@ -141,7 +125,7 @@ export async function startStrictAzurite({
   return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close: () => azurite.close() };
 }
 
-/** Azurite finds a table in the same order. */
+/** Looks for the table under both names, in Azurite's order. */
 function presentEntity({ table, partitionKey, rowKey }: EntityName, store: TableStore): Body {
   const [entities] = [table.toLowerCase(), table].flatMap((name) => {
     return store.db.getCollection(store.getTableCollectionName(AZURITE_ACCOUNT_NAME, name)) ?? [];

@@ -1,4 +1,4 @@
-// The Datastore emulator as a process, started by embedded.ts. Prints its endpoint.
+// The process that embedded.ts starts for the Datastore emulator. It prints its endpoint.
 import { parseArgs } from 'node:util';
 import { startEmbeddedDatastore } from './embedded.ts';
 import { networkOf } from './emulated-network.ts';

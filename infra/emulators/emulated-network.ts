@@ -1,5 +1,5 @@
-// The network before an emulator: the option `--network`, and the slow cloud that each emulator
-// asks when its answers are due.
+// The network before an emulator: the option `--network`, and the slow cloud that tells emulators
+// when their answers are due.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,8 +16,8 @@ import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { Runtime } from '../../shared/store/index.ts';
 
 /**
- * `cloud`: as late as its service is; `25ms`: a median of one's own; `a.json,b.json`: as late as
- * `stowage doctor` measured, of whose reports these are.
+ * How late answers are: `cloud` as the service's, `25ms` by this median, `a.json,b.json` as in
+ * these reports of `stowage doctor`.
  */
 export type Network = 'none' | 'cloud' | `${number}ms` | `${string}.json`;
 
@@ -50,7 +50,7 @@ export function networkOf(text: string): Network {
   return `${Number(ms)}ms`;
 }
 
-/** Without a network a partition keeps its limit all the same, and nothing is late. */
+/** Without a network nothing is late, but a partition has its limit. */
 export function profileOf(network: Network, provider: Provider): SlowProfile {
   const profile = PROFILES[provider];
   if (network === 'cloud') return profile;
@@ -71,7 +71,7 @@ function reportsIn(files: string): DoctorReport[] {
   return files.split(',').map(reportIn);
 }
 
-/** Throws a UsageError for a file that is no report, or whose examination was not timed. */
+/** Throws a UsageError if the file is no report, or has no times. */
 function reportIn(file: string): DoctorReport {
   let cause: unknown;
   try {
@@ -84,10 +84,9 @@ function reportIn(file: string): DoctorReport {
   throw new UsageError(`--network: ${file} is no report of stowage doctor with a profile`, { cause });
 }
 
-/** Whole milliseconds: a timer rounds down, and one that fires early costs a second one. */
+/** Waits whole milliseconds: a timer rounds down, and one that fires early needs a second one. */
 export const TIMERS: Pick<Runtime, 'monotonicMs' | 'sleep'> = {
   monotonicMs: () => performance.now(),
-  // An abort ends the wait.
   sleep: (ms, signal) => delay(Math.ceil(ms), undefined, signal && { signal }).catch(() => {}),
 };
 
@@ -95,7 +94,7 @@ export function slowCloud(profile: SlowProfile, runtime = TIMERS): SlowCloud {
   return new SlowCloud(profile, runtime, seededRandom(SEED));
 }
 
-/** Behind an emulator's name. */
+/** What an emulator's name says of its network. */
 export function behind(network: Network): string {
   return network === 'none' ? '' : ` behind a network (${network})`;
 }

@@ -1,4 +1,4 @@
-// How the clouds' own clients, and this project's, find emulators: by variables.
+// The variables by which the clouds' own clients, and this project's, find the emulators.
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME } from './azurite.ts';
 
 /** `tables` has the account's path; undefined if no such emulator runs. */

@@ -1,4 +1,4 @@
-// Starts Google's Firestore emulator in Datastore mode (Java) by its jar: the SDK's command leaves
+// Starts Google's Firestore emulator in Datastore mode by its jar, because the SDK's command leaves
 // shells behind.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import type { Emulator } from './emulator.ts';
 
 export type FoundEmulator =
   | { readonly found: true; readonly java: string; readonly jar: string }
-  /** One that runs already, named by DATASTORE_EMULATOR_HOST. */
+  /** One that already runs, named by DATASTORE_EMULATOR_HOST. */
   | { readonly found: true; readonly endpoint: string };
 
 export interface MissingEmulator {
@@ -23,7 +23,7 @@ const JAR = 'cloud-firestore-emulator.jar';
 const MAIN_CLASS = 'com.google.cloud.datastore.emulator.firestore.CloudFirestore';
 const HOW_TO = `install the Google Cloud SDK (https://cloud.google.com/sdk/docs/install) and Java 11 or newer, then run: gcloud components install ${COMPONENT} (with apt: apt-get install google-cloud-cli-firestore-emulator); or set DATASTORE_EMULATOR_HOST to one that runs`;
 
-/** A JVM on a busy machine of two cores was seen to need 10 s. */
+/** On a busy machine with two cores a JVM took 10 s. */
 const READY_TIMEOUT_MS = 60_000;
 
 /** Looks for the emulator without starting anything. */

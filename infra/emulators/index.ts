@@ -8,19 +8,19 @@ import { startDatastoreEmulator } from './datastore/index.ts';
 import { clientsEnvironment } from './environment.ts';
 import { profileOf, slowCloud, TIMERS } from './emulated-network.ts';
 
-/** The n-th request that a fault may meet takes the same draw in each run. */
+/** In each run the n-th request that a fault may meet takes the same random number. */
 const SEED = 1;
 
 /**
- * `throttle`: the service turns the request away, and nothing happens. `lose the reply`: what the
- * request asks for is done, but its sender is not told. `slow`: the answer takes longer.
+ * `throttle`: the service refuses the request, and nothing happens. `lose the reply`: the request
+ * is carried out, but its sender gets no answer. `slow`: the answer takes longer.
  */
 export type FaultName = 'throttle' | 'lose the reply' | 'slow';
 
 export interface FaultOptions {
   /** Requests until the fault ends. Default: it stays until it is removed. */
   readonly count?: number;
-  /** The share of the requests that it meets, up to 1, drawn alike in each run. Default: all. */
+  /** The share of the requests that it meets, up to 1, the same in each run. Default: all. */
   readonly share?: number;
   /** Which requests it meets. Default: any. */
   readonly kind?: 'read' | 'query' | 'commit' | 'any';
@@ -59,7 +59,7 @@ export async function startEmulators(): Promise<Emulators> {
   const [datastoreFaults, tableFaults] = [faultsBefore('datastore'), faultsBefore('azure-tables')];
   const datastore = await startDatastoreEmulator(datastoreFaults);
   const starting = hasAzurite() ? startStrictAzurite(tableFaults) : undefined;
-  // One that goes on listening would keep the test's process alive.
+  // Close the other one, which would keep the test's process alive.
   const tables = await starting?.catch(async (error: unknown) => {
     await datastore.close();
     throw error;
@@ -94,7 +94,7 @@ interface Injected extends Required<FaultOptions> {
   hits: number;
 }
 
-/** A network that is never late, and its faults, which know no protocol. */
+/** A network that is never late, and its faults, which are the same for both protocols. */
 function faultsBefore(provider: Provider) {
   const cloud = slowCloud(profileOf('none', provider));
   const all = new Set<Injected>();

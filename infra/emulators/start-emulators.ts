@@ -34,10 +34,10 @@ await runCommand(EMULATORS, process.argv.slice(2), async ({ values }) => {
   const tablePort = await portOf('--table-port', values['table-port']);
   const datastore = datastoreOf(values.datastore);
   const network = networkBefore(datastore, values.network, 'none');
-  await startBoth({ datastore, network, datastorePort, tablePort });
+  await startBoth(datastore, network, datastorePort, tablePort);
 });
 
-/** Throws a UsageError, also for a port that somebody listens on. */
+/** Throws a UsageError, also if the port is in use. */
 async function portOf(option: string, text: string): Promise<number> {
   const port = wholeNumber(option, text, 0, PORT_MAX);
   if (port > 0)
@@ -47,14 +47,7 @@ async function portOf(option: string, text: string): Promise<number> {
   return port;
 }
 
-interface Both {
-  readonly datastore: DatastoreName;
-  readonly network: Network;
-  readonly datastorePort: number;
-  readonly tablePort: number;
-}
-
-async function startBoth({ datastore: name, network, datastorePort, tablePort }: Both): Promise<void> {
+async function startBoth(name: DatastoreName, network: Network, datastorePort: number, tablePort: number) {
   const opened: Emulator[] = [];
   let isEnding = false;
   const end = async (code: number, why?: unknown): Promise<void> => {
@@ -64,7 +57,7 @@ async function startBoth({ datastore: name, network, datastorePort, tablePort }:
     await Promise.all(opened.map((emulator) => emulator.close()));
     process.exit(code);
   };
-  // Set up before the emulators: npm may be gone before they are up.
+  // Listens before the emulators start, because npm may end before they are ready.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end(EXIT.ok));
   onLauncherEnd(() => void end(EXIT.ok));
   const open = async (starting: Promise<Emulator>): Promise<Emulator> => {
@@ -77,9 +70,7 @@ async function startBoth({ datastore: name, network, datastorePort, tablePort }:
     const datastore = await open(startDatastore(name, { port: datastorePort, network }));
     const tables = await open(startStrictProcess({ port: tablePort, network }));
     const variables = Object.entries(clientsEnvironment(datastore.endpoint, tables.endpoint));
-    console.log(
-      variables.map(([name, value]) => `export ${name}=${value.includes(';') ? `'${value}'` : value}`).join('\n'),
-    );
+    for (const [name, value] of variables) console.log(`export ${name}=${value.includes(';') ? `'${value}'` : value}`);
   } catch (error) {
     await end(EXIT.failed, error);
   }

@@ -1,4 +1,4 @@
-// The option `--datastore` of all commands that start a Datastore emulator, and what it starts.
+// The option `--datastore` of all commands that start a Datastore emulator, and its two emulators.
 import { choice, UsageError } from '../cli/command-options.ts';
 import { type EmbeddedOptions, startEmbeddedDatastore } from './embedded.ts';
 import type { Emulator } from './emulator.ts';
@@ -18,7 +18,7 @@ export function datastoreOf(text: string): DatastoreName {
   return choice('--datastore', text, ['embedded', 'google']);
 }
 
-/** `--network`, or else the default. Google's emulator answers at once: one cloud alone may not. */
+/** `--network`, or else the default. Google's emulator is never late, so then neither cloud is. */
 export function networkBefore(name: DatastoreName, text: string | undefined, byDefault: Network): Network {
   const network = text === undefined ? undefined : networkOf(text);
   if (name === 'embedded') return network ?? byDefault;
@@ -27,7 +27,7 @@ export function networkBefore(name: DatastoreName, text: string | undefined, byD
   return 'none';
 }
 
-/** In a process of its own. Throws how to install Google's if that is missing. */
+/** Starts a process. If Google's emulator is missing, the error tells how to install it. */
 export async function startDatastore(
   name: DatastoreName,
   { port = 0, ...options }: Omit<EmbeddedOptions, 'inProcess'>,

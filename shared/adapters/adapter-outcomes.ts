@@ -1,19 +1,19 @@
-// Batches as the adapters' callers know them: all succeed, or the first failure is thrown.
+// Batches for adapters, whose callers expect that all items succeed or an error is thrown.
 import type { BatchItem, DeleteOutcome, PutItem, StoreError, Table } from '../store/index.ts';
 
 type Outcome = { readonly status: string } | { readonly status: 'failed'; readonly error: StoreError };
 type Succeeded<O extends Outcome> = Exclude<O, { readonly status: 'failed' }>;
 
-/** Expiries beyond, a quarter of a million years off, mean that there is none. */
+/** A later expiry, a quarter of a million years away, means none. */
 const FURTHEST_MS = 8e15;
 
-/** The outcomes without failures. Throws the first one's error. */
+/** The outcomes, unless one has failed: then it throws the first error. */
 export function succeeded<O extends Outcome>(outcomes: readonly O[]): Succeeded<O>[] {
   for (const outcome of outcomes) if ('error' in outcome) throw outcome.error;
   return outcomes as Succeeded<O>[];
 }
 
-/** Nothing is put if the table refuses an item as such; after another failure the rest may be. */
+/** Puts nothing if the table refuses an item as such. After another failure the rest may be put. */
 export async function putAll(table: Table<unknown>, items: readonly PutItem<unknown>[]): Promise<void> {
   await checkAll(table, items);
   succeeded(await table.putMany(items));
@@ -21,10 +21,8 @@ export async function putAll(table: Table<unknown>, items: readonly PutItem<unkn
 
 /** As `putAll`. */
 export async function deleteAll(table: Table<unknown>, keys: readonly string[]): Promise<Succeeded<DeleteOutcome>[]> {
-  await checkAll(
-    table,
-    keys.map((key) => ({ key, delete: true })),
-  );
+  const items = keys.map((key) => ({ key, delete: true as const }));
+  await checkAll(table, items);
   return succeeded(await table.deleteMany(keys));
 }
 
@@ -33,12 +31,12 @@ async function checkAll(table: Table<unknown>, items: readonly BatchItem<unknown
   if (items.length > 1) await table.check(items);
 }
 
-/** In whole milliseconds; undefined for none. */
+/** The expiry in whole milliseconds; undefined for none. */
 export function expiryOf(ms: number | undefined): number | undefined {
   return ms !== undefined && ms <= FURTHEST_MS ? Math.ceil(ms) : undefined;
 }
 
-/** Throws a TypeError for what is no table, such as a promise of one. */
+/** Throws a TypeError for anything but a table, such as a promise of one. */
 export function checkTable(adapter: string, table: Partial<Table<unknown>> | undefined): void {
   if (typeof table?.putMany !== 'function') throw new TypeError(`${adapter} takes a table: await store.table(...)`);
 }

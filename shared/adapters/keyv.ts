@@ -19,10 +19,10 @@ const Emitter = EventEmitter as unknown as new () => Pick<
 >;
 
 /**
- * A table as the storage of Keyv. A namespace is the prefix `namespace::`; to clear or iterate one,
- * the table's order must be `key` (else `invalid`). Each takes an adapter of its own. An expiry is
- * the record's own. A batch rejects with its first StoreError; the rest may be done, unless an item
- * cannot be stored. Cost: as the table's calls.
+ * A table as the storage of Keyv. A namespace is the prefix `namespace::`, and needs an adapter of
+ * its own; to clear or iterate it, the table must have the order `key` (else `invalid`). An expiry
+ * is the record's. A batch rejects with its first StoreError; the rest may be done, unless an item
+ * cannot be stored. Costs as much as the table's calls.
  *
  * @example
  * const table = await store.table('cache', { order: 'key' });
@@ -31,7 +31,7 @@ const Emitter = EventEmitter as unknown as new () => Pick<
 export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
   readonly #table: Table<unknown>;
   #namespace: string | undefined;
-  /** Once it was set or used: Keyv tells an adapter a namespace, never which Keyv it serves. */
+  /** Whether the namespace was set or used. Keyv never tells an adapter which Keyv it serves. */
   #isFixed = false;
 
   constructor(table: Table<unknown>) {
@@ -44,7 +44,7 @@ export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
     return this.#namespace;
   }
 
-  /** Throws a TypeError if it has another: two Keyv would read and clear each other's. */
+  /** Throws a TypeError if it has another: two Keyv would read and clear each other's records. */
   set namespace(namespace: string | undefined) {
     if (this.#isFixed && namespace !== this.#namespace) {
       const served = this.#namespace === undefined ? 'no namespace' : `the namespace "${this.#namespace}"`;
@@ -86,10 +86,8 @@ export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
   }
 
   async setMany<Value>(entries: KeyvStorageEntry<Value>[]): Promise<boolean[]> {
-    await putAll(
-      this.#table,
-      entries.map((entry) => this.#itemOf(entry)),
-    );
+    const items = entries.map((entry) => this.#itemOf(entry));
+    await putAll(this.#table, items);
     return entries.map(() => true);
   }
 
@@ -98,10 +96,8 @@ export class KeyvStowage extends Emitter implements KeyvStorageAdapter {
   }
 
   async deleteMany(keys: string[]): Promise<boolean[]> {
-    const outcomes = await deleteAll(
-      this.#table,
-      keys.map((key) => this.#keyOf(key)),
-    );
+    const own = keys.map((key) => this.#keyOf(key));
+    const outcomes = await deleteAll(this.#table, own);
     return outcomes.map(({ status }) => status === 'deleted');
   }
 

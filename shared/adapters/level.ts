@@ -14,10 +14,10 @@ import { deleteAll, succeeded } from './adapter-outcomes.ts';
 const EMPTY = '\0';
 
 /**
- * A table of order `key` and codec `bytes` as an abstract-level; opening makes it. Keys of ASCII
- * are the records' keys; other bytes take two of 1,024. Iterators have no snapshot. A batch in
- * one group is atomic. Others reject with their first StoreError; the rest may be done, unless an
- * item cannot be stored. Cost: as the table's calls.
+ * A table of order `key` and codec `bytes` as an abstract-level, which creates it. Keys of ASCII
+ * are the records' keys; each other byte takes two of a key's 1,024. Iterators have no snapshot. A
+ * batch in one group is atomic. Others reject with their first StoreError; the rest may be done,
+ * unless an item cannot be stored. Costs as much as the table's calls.
  *
  * @example
  * const db = new StowageLevel<string, object>(store, 'users', { valueEncoding: 'json' });
@@ -45,12 +45,12 @@ export class StowageLevel<K = string, V = string> extends AbstractLevel<Uint8Arr
     return this.#table;
   }
 
-  /** Rejects if the constructor opened it in vain. */
+  /** Rejects if the constructor could not open the table. */
   override open(options: AbstractOpenOptions = {}): Promise<void> {
     return this.status === 'open' ? this.table.then(() => super.open(options)) : super.open(options);
   }
 
-  /** Nobody hears of the constructor's call: later ones tell why the table cannot be opened. */
+  /** Ignores an error of the constructor's call, which nobody awaits; later calls report it. */
   protected async _open({ passive }: AbstractOpenOptions): Promise<void> {
     await (passive === false ? this.table.catch(() => undefined) : this.table);
   }
@@ -104,10 +104,7 @@ export class StowageLevel<K = string, V = string> extends AbstractLevel<Uint8Arr
     const table = await this.table;
     const range = rangeOf(options);
     if (limit === 0) return;
-    if (limit < 0) {
-      await table.clear(range);
-      return;
-    }
+    if (limit < 0) return void (await table.clear(range));
     const keys: string[] = [];
     for await (const key of table.keys({ ...range, reverse, limit })) keys.push(key);
     await deleteAll(table, keys);
@@ -118,7 +115,7 @@ export class StowageLevel<K = string, V = string> extends AbstractLevel<Uint8Arr
   }
 }
 
-/** A scan, or a walk of keys where no values are asked for. */
+/** Iterates over records, or over keys if no values are wanted. */
 class TableIterator<K, V> extends AbstractIterator<StowageLevel<K, V>, K, V> {
   readonly #options: AbstractIteratorOptions<Uint8Array, Uint8Array>;
   #items: AsyncIterator<Entry<Uint8Array> | string> | undefined;
@@ -157,7 +154,7 @@ class TableIterator<K, V> extends AbstractIterator<StowageLevel<K, V>, K, V> {
   }
 }
 
-/** Whether the keys are of one group: alike up to the first `groupBy`, or one key. */
+/** Whether the keys are of one group: equal up to the first `groupBy`, or the same key. */
 function isOneGroup(items: readonly { readonly key: string }[], groupBy: string | undefined): boolean {
   if (groupBy === undefined) return false;
   const groups = items.map(({ key }) => (key.includes(groupBy) ? key.slice(0, key.indexOf(groupBy) + 1) : key));
@@ -171,7 +168,7 @@ function rangeOf({ gt, gte, lt, lte }: AbstractClearOptions<Uint8Array>): RangeO
   };
 }
 
-/** The range from the target on. A target outside of it gives nothing. */
+/** The part of the range from the target on; empty if the target is outside of it. */
 function startedAt(target: Uint8Array | undefined, range: RangeOptions, isReverse: boolean): RangeOptions {
   if (target === undefined) return range;
   const { from, after, to, through } = range;
@@ -185,9 +182,7 @@ function startedAt(target: Uint8Array | undefined, range: RangeOptions, isRevers
   return isReverse ? { through: text, ...begin } : { from: text, ...end };
 }
 
-/**
- * One character a byte, which keeps the order. A record's key is never empty: EMPTY goes before.
- */
+/** One character per byte, which keeps the order. EMPTY stands before a key that would be empty. */
 function textOf(key: Uint8Array): string {
   const text = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1');
   return text === '' || text.startsWith(EMPTY) ? EMPTY + text : text;

@@ -1,10 +1,10 @@
-// `@stowage/store/opentelemetry`: the calls of all stores of this process as spans, for whoever has
-// an SDK of OpenTelemetry. It reads the store's diagnostics channels, and needs the API alone.
+// `@stowage/store/opentelemetry`: makes spans of the calls of all stores in this process, for users
+// of an SDK of OpenTelemetry. It reads the store's diagnostics channels and needs only the API.
 import { channel, tracingChannel } from 'node:diagnostics_channel';
 import { type Attributes, context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import type { OperationTrace, RequestTrace, StoreEvent } from '../store/index.ts';
 
-/** What a reader of a trace looks for. The store's other events are attributes of the call. */
+/** The events that a trace shows. The store's other events are attributes of the call. */
 const TOLD: ReadonlySet<string> = new Set<StoreEvent['event']>([
   'conflicts',
   'unknownOutcomes',
@@ -15,9 +15,9 @@ const TOLD: ReadonlySet<string> = new Set<StoreEvent['event']>([
 ]);
 
 /**
- * Makes a span of each call from now on, within the span that is active there, and one of each
- * request that is sent for it. Requests in the background have none. Keys and values stay out.
- * Default: the tracer of the registered SDK. Returns what stops it.
+ * From now on makes a span of each call, within the active span, and of each request that is sent
+ * for it, but not of requests in the background. Spans have no keys or values. Default: the tracer
+ * of the registered SDK. Returns a function that stops it.
  *
  * @example
  * const stop = traceStores();
@@ -48,7 +48,7 @@ export function traceStores(tracer: Tracer = trace.getTracer('@stowage/store')):
   };
 }
 
-/** Begins a span with each trace, and ends it with the trace. Returns what stops that. */
+/** Begins and ends a span with each trace. Returns a function that stops it. */
 function following(name: string, spans: WeakMap<object, Span>, begin: (trace: never) => Span | undefined): () => void {
   const traces = tracingChannel(name);
   const start = (message: unknown): void => {

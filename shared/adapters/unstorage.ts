@@ -9,9 +9,9 @@ type Setting = Parameters<NonNullable<Driver['setItems']>>[0][number];
 
 /**
  * A table as a driver of unstorage. Raw values are stored as they are. `ttl`, in seconds, is the
- * record's expiry; `getMeta` tells it, and the version as `etag`. A base is a prefix: with order
- * `hash` all keys are read for it. A batch rejects with its first StoreError; the rest may be done,
- * unless an item cannot be stored. Cost: as the table's calls.
+ * record's expiry; `getMeta` tells it, and the version as `etag`. A base is a prefix, for which the
+ * order `hash` reads all keys. A batch rejects with its first StoreError; the rest may be done,
+ * unless an item cannot be stored. Costs as much as the table's calls.
  *
  * @example
  * const pages = await store.table('pages', { order: 'key' });
@@ -41,10 +41,8 @@ export function stowageDriver(table: Table<unknown>): Required<Omit<Driver, 'opt
     setItem: put,
     setItemRaw: put,
     async setItems(items, common) {
-      await putAll(
-        table,
-        items.map((item) => itemOf(item, common)),
-      );
+      const puts = items.map((item) => itemOf(item, common));
+      await putAll(table, puts);
     },
     async removeItem(key) {
       await table.delete(key);
@@ -55,7 +53,7 @@ export function stowageDriver(table: Table<unknown>): Required<Omit<Driver, 'opt
       const { version, expiresAtMs } = entry;
       return { etag: version, ...(expiresAtMs === undefined ? {} : { ttl: secondsUntil(expiresAtMs) }) };
     },
-    // unstorage gives no base to clear a whole mount.
+    // Without a base unstorage means the whole mount.
     getKeys: (base: string | undefined) => keysBelow(table, base),
     async clear(base: string | undefined) {
       if (table.order === 'key' || !base) await table.clear(rangeOf(table, base));
@@ -78,7 +76,7 @@ function itemOf({ key, value, options }: Setting, common: TransactionOptions | u
   return { key, value, ...lifeOf({ ...common, ...options }) };
 }
 
-/** unstorage counts in seconds; 0 and less mean none, as in its other drivers. */
+/** The expiry of `ttl` in seconds. 0 and less mean none, as in unstorage's other drivers. */
 function lifeOf(options: TransactionOptions | undefined): { readonly ttlMs?: number } {
   const ttl: unknown = options?.['ttl'];
   const ttlMs = typeof ttl === 'number' && ttl > 0 ? expiryOf(ttl * MS_PER_SECOND) : undefined;

@@ -1,5 +1,5 @@
-// A client of the functions' HTTP: openapi-fetch with the types of their OpenAPI document. It sends
-// again what the server says may be sent again.
+// A client of the functions' HTTP: openapi-fetch with the types of their OpenAPI document. It
+// repeats requests that the server says may be sent again.
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from './openapi.ts';
 
@@ -13,9 +13,9 @@ export interface StowageClientOptions {
   readonly baseUrl: string;
   /** An app key. */
   readonly key?: string;
-  /** Sent with each request, such as what the platform's gate asks for. */
+  /** Sent with each request, such as those that the platform's gate needs. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends a call, with all its tries, after as many milliseconds. Default 30,000. */
+  /** Ends a call, with all its tries, after so many milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
   /** Most tries of a call. Default 5. */
   readonly triesMax?: number;
@@ -44,7 +44,7 @@ async function tried(
   const endMs = performance.now() + timeoutMs;
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
   const isLines = request.headers.get('Content-Type') === 'application/x-ndjson';
-  // To send it twice, or to where the first answer leads, fetch would keep all of a body of lines.
+  // Never sends lines twice or follows a redirect, for which fetch would keep the whole body.
   const unkept: RequestInit = isLines ? { redirect: 'error', window: null } : {};
   for (let tries = 1; ; tries += 1) {
     const isLast = isLines || tries === triesMax;
@@ -62,7 +62,7 @@ async function isRetryable(response: Response): Promise<boolean> {
   return ((await response.clone().json()) as { readonly retryable: boolean }).retryable;
 }
 
-/** Up to twice what the server asks for: others wait for it too. */
+/** Waits up to twice as long as the server asks, so that not all callers come back at once. */
 function waitMsOf({ headers }: Response): number {
   return Number(headers.get('Retry-After') ?? 1) * 1_000 * (1 + Math.random());
 }

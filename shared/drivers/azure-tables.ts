@@ -1,10 +1,10 @@
 // Opens the driver of Azure Table Storage; azure-tables/azure-driver.ts is the driver itself.
 import type { Driver } from '../store/contract/driver.ts';
 import { BOOLEAN, isText, type Kind, OBJECT, objectWith, optionsOf, STRING } from '../store/contract/check-options.ts';
-import { type ClientOptions, tableCalls } from './azure-tables/own-client.ts';
+import { type ClientOptions, tableCalls } from './azure-tables/table-calls.ts';
 import { accountIn } from './azure-tables/connection-string.ts';
 import { driverOn } from './azure-tables/azure-driver.ts';
-import { sdkCalls, type TableClient } from './azure-tables/sdk-client.ts';
+import { sdkCalls, type TableClient } from './azure-tables/table-sdk.ts';
 import { addressLike, checkSecure, disposable, hasOption, textLike } from './common/factory.ts';
 
 /** The driver's own transport: an endpoint, a table, and a credential. */

@@ -1,5 +1,6 @@
-// Checks what the engine asks of a driver. A call that breaks the contract is the engine's bug: a
-// TypeError before anything is sent. Providers read a missing version or `*` as "unconditionally".
+// Checks each call that the engine makes to a driver. A call that breaks the contract is a bug of
+// the engine and becomes a TypeError before anything is sent, because a provider would take a
+// missing version, or `*`, for "write in any case".
 import {
   type Driver,
   type DriverLimits,
@@ -17,43 +18,28 @@ const ID = /^[A-Za-z0-9._\-!~]+$/;
 const ID_PREFIX = /^[A-Za-z0-9._\-!~]*$/;
 const SMALL_PART_BYTES_MAX = 32 * 1024;
 
-/** The driver behind checks of each call: for tests, and for an installation that is suspected. */
+/** Wraps a driver in these checks: for tests, and to search an installation for a fault. */
 export function checked(driver: Driver): Driver & AsyncDisposable {
   const { limits } = driver;
   return disposable({
     limits,
-    read: (requests, options) =>
-      unlessMisuse(
-        () => checkReads(requests, limits),
-        () => driver.read(requests, options),
-      ),
-    write: (writes, options) =>
-      unlessMisuse(
-        () => checkWrites(writes, limits),
-        () => driver.write(writes, options),
-      ),
-    remove: (removals, options) =>
-      unlessMisuse(
-        () => checkRemovals(removals, limits),
-        () => driver.remove(removals, options),
-      ),
+    read: (requests, options) => misuse(() => checkReads(requests, limits)) ?? driver.read(requests, options),
+    write: (writes, options) => misuse(() => checkWrites(writes, limits)) ?? driver.write(writes, options),
+    remove: (removals, options) => misuse(() => checkRemovals(removals, limits)) ?? driver.remove(removals, options),
     list: (prefix, cursor, count, options) =>
-      unlessMisuse(
-        () => checkList(prefix, count, limits),
-        () => driver.list(prefix, cursor, count, options),
-      ),
+      misuse(() => checkList(prefix, count, limits)) ?? driver.list(prefix, cursor, count, options),
     close: () => driver.close(),
   });
 }
 
-/** Rejects with what `check` throws, before anything is sent. */
-function unlessMisuse<T>(check: () => void, send: () => Promise<T>): Promise<T> {
+/** A rejection with the error that `check` throws; undefined if it throws none. */
+function misuse(check: () => void): Promise<never> | undefined {
   try {
     check();
+    return undefined;
   } catch (error) {
     return Promise.reject(error);
   }
-  return send();
 }
 
 function checkReads(requests: readonly ReadRequest[], limits: DriverLimits): void {
@@ -64,7 +50,7 @@ function checkReads(requests: readonly ReadRequest[], limits: DriverLimits): voi
   }
 }
 
-/** A write over `writeBytesMax` passes: the provider's limit is an outcome, not misuse. */
+/** A single write may exceed `writeBytesMax`: the provider then refuses it, which is an outcome. */
 function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
   checkIds(writes, limits);
   checkCount('writes', writes.length, limits.writesMax);
@@ -74,9 +60,8 @@ function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
     checkParts(write);
   }
   const bytes = writes.reduce((sum, write) => sum + partBytes(write.parts), 0);
-  if (writes.length > 1 && bytes > limits.writeBytesMax) {
+  if (writes.length > 1 && bytes > limits.writeBytesMax)
     throw new TypeError(`a request carries too many bytes: bytes=${bytes} writeBytesMax=${limits.writeBytesMax}`);
-  }
 }
 
 function checkRemovals(removals: readonly Removal[], limits: DriverLimits): void {
@@ -92,9 +77,8 @@ function checkList(prefix: string, count: number, limits: DriverLimits): void {
 }
 
 function checkCount(what: string, count: number, countMax: number): void {
-  if (!Number.isInteger(count) || count < 1 || count > countMax) {
+  if (!Number.isInteger(count) || count < 1 || count > countMax)
     throw new TypeError(`a request takes 1 to ${countMax} ${what}: count=${count}`);
-  }
 }
 
 function checkIds(entries: readonly { readonly id: EntityId }[], limits: DriverLimits): void {
@@ -113,9 +97,8 @@ function checkOneLane(entries: readonly { readonly id: EntityId }[], limits: Dri
 }
 
 function checkVersion(id: string, version: EntityVersion): void {
-  if (typeof version !== 'string' || version === '' || version.includes('*')) {
+  if (typeof version !== 'string' || version === '' || version.includes('*'))
     throw new TypeError(`a write needs the version it was decided on: id=${id} version=${JSON.stringify(version)}`);
-  }
 }
 
 function checkParts(write: Write): void {
@@ -125,9 +108,8 @@ function checkParts(write: Write): void {
     if (name.length === 1 && bytes.byteLength > SMALL_PART_BYTES_MAX)
       throw new TypeError(`a part this large needs a numbered name: id=${write.id} part=${name} bytes=${bytes.length}`);
     if (names.has(name)) throw new TypeError(`a part stands twice in one write: id=${write.id} part=${name}`);
-    if (!Number.isInteger(chunksBefore) || chunksBefore < 0) {
+    if (!Number.isInteger(chunksBefore) || chunksBefore < 0)
       throw new TypeError(`chunksBefore is no count: id=${write.id} part=${name} chunksBefore=${chunksBefore}`);
-    }
     names.add(name);
   }
 }

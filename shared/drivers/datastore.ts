@@ -2,10 +2,10 @@
 import type { Driver } from '../store/contract/driver.ts';
 import { BOOLEAN, objectWith, optionsOf, STRING } from '../store/contract/check-options.ts';
 import { addressLike, checkSecure, disposable, hasOption, isAddress, textLike } from './common/factory.ts';
-import { type ClientOptions, datastoreCalls, SERVICE } from './datastore/own-client.ts';
+import { type ClientOptions, datastoreCalls, SERVICE } from './datastore/datastore-calls.ts';
 import { driverOn } from './datastore/datastore-driver.ts';
 import { EMULATOR_LIMITS, LIMITS } from './datastore/entity-mapping.ts';
-import { type DatastoreClient, sdkCalls, spaceOf } from './datastore/sdk-client.ts';
+import { type DatastoreClient, sdkCalls, spaceOf } from './datastore/datastore-sdk.ts';
 
 /** The driver's own transport: a project, and credentials or an endpoint. */
 export interface DatastoreOptions extends ClientOptions {

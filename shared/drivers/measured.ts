@@ -1,8 +1,8 @@
-// Counts calls, entities and bytes around a driver. Counters only grow. It knows no prices.
+// Wraps a driver and counts its calls, entities and bytes. Counters only grow.
 import { type Driver, partBytes, type RemoveOutcome, type Write, type WriteOutcome } from '../store/contract/driver.ts';
 import { StoreError } from '../store/contract/errors.ts';
 
-/** Calls are counted when made, everything else when the reply is there. */
+/** Calls are counted when they are made, everything else when the reply has come. */
 export type DriverCounters = typeof ZERO;
 
 const ZERO = {

@@ -1,6 +1,5 @@
-// The driver contract in memory: its specification, and the provider of tests and simulations. Like
-// memory/effects.ts it does the weakest thing that any provider does. `faults` decides what is
-// late.
+// The driver contract in memory, which specifies it and serves tests and simulations. Like
+// memory/effects.ts it promises no more than the weakest provider. `faults` plans failures.
 import type {
   Driver,
   DriverLimits,
@@ -13,7 +12,7 @@ import type {
 } from '../store/contract/driver.ts';
 import { StoreError } from '../store/contract/errors.ts';
 import { FUNCTION, OBJECT, optionsOf } from '../store/contract/check-options.ts';
-import { refused, unknown } from './common/outcomes.ts';
+import { refused, unknown } from './common/driver-outcomes.ts';
 import { driverClosed } from './common/under-way.ts';
 import { checked } from './checked.ts';
 import { memoryEffects, type MemoryState, memoryState } from './memory/effects.ts';
@@ -28,27 +27,27 @@ export type MemoryCall = { readonly timeoutMs: number } & (
   | { readonly kind: 'list'; readonly prefix: string; readonly cursor: ListCursor | undefined; readonly count: number }
 );
 
-/** In any combination. "Fails": a read or list rejects, writes and removals answer `unknown`. */
+/** In any combination. A read or list that fails rejects; writes and removals become `unknown`. */
 export interface MemoryFault {
   /** The call fails and never has an effect. */
   readonly fail?: 'throttled' | 'unavailable';
-  /** Rejects a read or list, refuses all writes or removals. No effect but by `again`. */
+  /** Rejects a read or list, refuses writes or removals. Only `again` still has an effect. */
   readonly refuse?: 'denied' | 'throttled' | 'unsent';
-  /** The call fails; each `deliver` has its effect, if its conditions then hold. */
+  /** The call fails. Each `deliver` has its effect if its conditions hold by then. */
   readonly late?: (deliver: () => void) => void;
-  /** Beside its ordinary effect and reply, each `deliver` has its effect once more. */
+  /** After the usual effect and reply, each `deliver` has the effect once more. */
   readonly again?: (deliver: () => void) => void;
   /** The effect happens, then the call fails. */
   readonly replyLost?: true;
-  /** The reply or failure waits for this promise; the effect does not. */
+  /** The reply or failure, but not the effect, waits for this promise. */
   readonly reply?: Promise<unknown>;
-  /** Only these of several writes or removals, by index, may apply; then the call fails. */
+  /** Of several writes or removals only these, by index, are applied; then the call fails. */
   readonly only?: readonly number[];
-  /** A listing answers no ids, and a cursor to go on with. */
+  /** A listing answers no ids, but a cursor. */
   readonly emptyPage?: true;
 }
 
-/** Asked once a call before its effect. The request is under way while its promise is open. */
+/** Asked once per call, before its effect. The request is under way until its promise resolves. */
 export type MemoryFaults = (call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>;
 
 export interface MemoryOptions {
@@ -87,10 +86,7 @@ const AT_START = '' as ListCursor;
 
 const check = optionsOf<MemoryOptions>('memoryDriver', { state: OBJECT, limits: OBJECT, faults: FUNCTION });
 
-/**
- * Checks each call, as it serves tests. Throws a TypeError for options that do not exist or are of
- * the wrong type.
- */
+/** Checks each call. Throws a TypeError for options that do not exist or have a wrong type. */
 export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposable {
   check(options);
   const state = options.state ?? memoryState();
@@ -102,7 +98,7 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     return closed ? driverClosed() : TURNED_AWAY[refuse];
   }
 
-  /** Nothing can go wrong: it answers without a wait. */
+  /** If nothing can go wrong, it answers without waiting. */
   function isFaultless(): boolean {
     return options.faults === undefined && !closed;
   }
@@ -118,9 +114,8 @@ export function memoryDriver(options: MemoryOptions = {}): Driver & AsyncDisposa
     const result = answer(fault);
     await fault.reply;
     if (fault.refuse !== undefined) throw refusalFor(fault.refuse);
-    if (fault.fail !== undefined || fault.late !== undefined || fault.replyLost === true) {
+    if (fault.fail !== undefined || fault.late !== undefined || fault.replyLost === true)
       throw new StoreError(fault.fail ?? 'unavailable', 'the request failed, try again');
-    }
     return result;
   }
 

@@ -11,7 +11,7 @@ conformance('azure-tables (own) on Azurite in process', {
   isAtomic: true,
   deviations: [
     {
-      check: 'a patch whose result would be far too large is refused for its limit and changes nothing',
+      check: 'a patch that makes an entity far too large is refused for its limit',
       reason: 'Azurite does not check the size that a merge results in; the engine keeps account of it',
     },
   ],

@@ -1,9 +1,9 @@
 // The contract of shared/store/contract/driver.ts as tests, the same for every driver:
 // conformance(name, harness) declares them all.
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { freshPrefix } from '../../shared/drivers/conformance/calls.ts';
-import type { Around } from '../../shared/drivers/conformance/check.ts';
-import { CONFORMANCE } from '../../shared/drivers/conformance/conformance.ts';
+import { freshPrefix } from '../../shared/drivers/conformance/check-calls.ts';
+import type { Around } from '../../shared/drivers/conformance/contract-check.ts';
+import { CONFORMANCE } from '../../shared/drivers/conformance/contract-checks.ts';
 import type { Driver } from '../../shared/store/contract/driver.ts';
 
 /** A promise that a back end does not keep; the check is skipped, and its title says so. */

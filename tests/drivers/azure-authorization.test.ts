@@ -9,10 +9,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { authorizeWith, type Credential } from '../../shared/drivers/azure-tables/authorization.ts';
-import { tableCalls } from '../../shared/drivers/azure-tables/own-client.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/table-calls.ts';
 import { driverOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
-import { Tokens, type TokenSource } from '../../shared/drivers/azure-tables/token.ts';
-import { withDeadline } from '../../shared/drivers/common/outcomes.ts';
+import { Tokens, type TokenSource } from '../../shared/drivers/azure-tables/credential-token.ts';
+import { withDeadline } from '../../shared/drivers/common/driver-outcomes.ts';
 import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
 import {
   CALL,
@@ -25,7 +25,7 @@ import {
   removeOne,
   textOf,
   written,
-} from '../../shared/drivers/conformance/calls.ts';
+} from '../../shared/drivers/conformance/check-calls.ts';
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { INSERT, READ } from './one-of-each.ts';
 import { azureText, rawServer, type RawRequest, replyText } from './raw-server.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
 import type { RemoveOutcome, WriteOutcome } from '../../shared/store/contract/driver.ts';
 import type { StoreError } from '../../shared/store/index.ts';
-import { CALL } from '../../shared/drivers/conformance/calls.ts';
+import { CALL } from '../../shared/drivers/conformance/check-calls.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import {
   BATCH_TYPE,

@@ -2,11 +2,11 @@
 import { AzureNamedKeyCredential, AzureSASCredential, TableClient } from '@azure/data-tables';
 import { describe, expect, test } from 'vitest';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
-import { tableCalls } from '../../shared/drivers/azure-tables/own-client.ts';
-import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
+import { tableCalls } from '../../shared/drivers/azure-tables/table-calls.ts';
+import { sdkCalls } from '../../shared/drivers/azure-tables/table-sdk.ts';
 import type { EntityId } from '../../shared/store/contract/driver.ts';
 import type { StoreError } from '../../shared/store/index.ts';
-import { CALL, idsOfOneLane, insert, part, textOf } from '../../shared/drivers/conformance/calls.ts';
+import { CALL, idsOfOneLane, insert, part, textOf } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import { errorText, ETAG, JSON_TYPE, servedOver } from './azure-service.ts';

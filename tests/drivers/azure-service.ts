@@ -1,11 +1,11 @@
 // A server that stands for Azure's table service, and the texts of its replies.
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/own-client.ts';
-import { sdkCalls } from '../../shared/drivers/azure-tables/sdk-client.ts';
+import { type TableCalls, tableCalls } from '../../shared/drivers/azure-tables/table-calls.ts';
+import { sdkCalls } from '../../shared/drivers/azure-tables/table-sdk.ts';
 import { azureAt, type Transport } from './emulated.ts';
 import { azureText, type RawRequest, rawServer } from './raw-server.ts';
 import type { closedAfterEach } from '../support/opened.ts';
-import { idsOfOneLane, insert, part } from '../../shared/drivers/conformance/calls.ts';
+import { idsOfOneLane, insert, part } from '../../shared/drivers/conformance/check-calls.ts';
 import type { Driver, Write } from '../../shared/store/contract/driver.ts';
 
 export const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -2,13 +2,13 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/datastore-driver.ts';
-import type { DatastoreCalls } from '../../shared/drivers/datastore/own-client.ts';
+import type { DatastoreCalls } from '../../shared/drivers/datastore/datastore-calls.ts';
 import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
 import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/entity-mapping.ts';
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { StoreError } from '../../shared/store/index.ts';
-import { CALL, insert, listAll, part, patch } from '../../shared/drivers/conformance/calls.ts';
+import { CALL, insert, listAll, part, patch } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { A, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { measured } from '../../shared/drivers/measured.ts';
 import { memoryDriver, type MemoryFaults } from '../../shared/drivers/memory.ts';
-import { CALL, insert, part, patch } from '../../shared/drivers/conformance/calls.ts';
+import { CALL, insert, part, patch } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityId, entityVersion } from '../support/ids.ts';
 import { READ } from './one-of-each.ts';
 

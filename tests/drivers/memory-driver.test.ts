@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver, type MemoryFault, type MemoryFaults, memoryState } from '../../shared/drivers/memory.ts';
 import type { EntityVersion, Write } from '../../shared/store/contract/driver.ts';
-import { CALL, insert, part, patch, readOne, textOf } from '../../shared/drivers/conformance/calls.ts';
+import { CALL, insert, part, patch, readOne, textOf } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { A, READ } from './one-of-each.ts';
 

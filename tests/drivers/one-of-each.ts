@@ -1,6 +1,6 @@
 // One request of each kind to a driver, all about the entity `a`.
 import type { Removal, Write } from '../../shared/store/contract/driver.ts';
-import { insert, part, patch, replace } from '../../shared/drivers/conformance/calls.ts';
+import { insert, part, patch, replace } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityId, entityVersion } from '../support/ids.ts';
 
 export const A = entityId('a');

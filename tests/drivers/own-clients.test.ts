@@ -14,7 +14,7 @@ import {
   readOne,
   textOf,
   written,
-} from '../../shared/drivers/conformance/calls.ts';
+} from '../../shared/drivers/conformance/check-calls.ts';
 import { INSERT, READ } from './one-of-each.ts';
 import { frameServer, reply, reset } from './datastore/frames.ts';
 import { closedAfterEach } from '../support/opened.ts';

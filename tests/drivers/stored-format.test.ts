@@ -17,7 +17,7 @@ import {
   replace,
   textOf,
   written,
-} from '../../shared/drivers/conformance/calls.ts';
+} from '../../shared/drivers/conformance/check-calls.ts';
 import { PROJECT_ID, serviceAt } from '../infra/emulators/datastore/protocol-service.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { azureAt, datastoreAt, type Transport, TRANSPORTS } from './emulated.ts';

@@ -1,7 +1,7 @@
 // The network decides when a request arrives, whether it takes effect, and when it is answered. It
 // waits for nothing itself: an answer is a call, at its time.
 import { checked } from '../../shared/drivers/checked.ts';
-import { refused, unknown } from '../../shared/drivers/common/outcomes.ts';
+import { refused, unknown } from '../../shared/drivers/common/driver-outcomes.ts';
 import { memoryEffects, type MemoryState } from '../../shared/drivers/memory/effects.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import {

@@ -9,7 +9,7 @@ import {
   removeOne,
   replace,
   writeOne,
-} from '../../../shared/drivers/conformance/calls.ts';
+} from '../../../shared/drivers/conformance/check-calls.ts';
 import { reasonOf } from '../../../shared/drivers/conformance/run.ts';
 import type { Driver, EntityVersion } from '../../../shared/store/contract/driver.ts';
 

@@ -3,14 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
-import { emulatorIn } from '../../../functions/gcp/emulator.ts';
+import { emulatorIn } from '../../../functions/gcp/emulator-address.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
-import { tableCalls } from '../../../shared/drivers/azure-tables/own-client.ts';
+import { tableCalls } from '../../../shared/drivers/azure-tables/table-calls.ts';
 import { driverOn as tablesOn } from '../../../shared/drivers/azure-tables/azure-driver.ts';
-import { CALL } from '../../../shared/drivers/conformance/calls.ts';
+import { CALL } from '../../../shared/drivers/conformance/check-calls.ts';
 import { removeAll } from '../../../shared/drivers/conformance/run.ts';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
-import { datastoreCalls } from '../../../shared/drivers/datastore/own-client.ts';
+import { datastoreCalls } from '../../../shared/drivers/datastore/datastore-calls.ts';
 import { driverOn as datastoreOn } from '../../../shared/drivers/datastore/datastore-driver.ts';
 import { LIMITS } from '../../../shared/drivers/datastore/entity-mapping.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';

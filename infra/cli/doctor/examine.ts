@@ -1,6 +1,6 @@
 // Examines a place over each transport: what the credentials may do, which promises of the driver
 // contract are broken, and how long requests take. It prints nothing and writes no file.
-import { CONFORMANCE } from '../../../shared/drivers/conformance/conformance.ts';
+import { CONFORMANCE } from '../../../shared/drivers/conformance/contract-checks.ts';
 import { type Broken, brokenAmong, reasonOf } from '../../../shared/drivers/conformance/run.ts';
 import { checked } from '../../../shared/drivers/checked.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';

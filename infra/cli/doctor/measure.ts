@@ -11,7 +11,7 @@ import {
   removeOne,
   writeOne,
   written,
-} from '../../../shared/drivers/conformance/calls.ts';
+} from '../../../shared/drivers/conformance/check-calls.ts';
 import type { RoundTrip, SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Driver, EntityId, EntityVersion } from '../../../shared/store/contract/driver.ts';
 

@@ -1,4 +1,4 @@
-// Refusals in the service's words: a JSON error, in a multipart answer for a transaction.
+// Writes refusals as the service does: a JSON error, within a multipart answer for a transaction.
 import { randomUUID } from 'node:crypto';
 
 export interface Refusal {
@@ -9,7 +9,7 @@ export interface Refusal {
   readonly place: number;
 }
 
-/** Ends the handling of a request with a refusal, whatever its operations are. */
+/** Refuses a request as a whole, whatever its operations are. */
 export class Refused extends Error {
   readonly refusal: Refusal;
 
@@ -37,7 +37,7 @@ function single({ status, code, message }: Refusal): Answer {
   };
 }
 
-/** A refused transaction is a 202 with one inner answer, which holds the refusal. */
+/** The answer to a refused transaction is a 202 with the refusal inside. */
 function batchAnswer({ status, code, message, place }: Refusal): Answer {
   const batch = `batchresponse_${randomUUID()}`;
   const changeset = `changesetresponse_${randomUUID()}`;
@@ -65,7 +65,7 @@ function batchAnswer({ status, code, message, place }: Refusal): Answer {
   };
 }
 
-/** All of the service's answers have these, by which clients tell them from a proxy's. */
+/** All answers of the service have these headers, so clients know that no proxy answered. */
 function serviceHeaders(): Record<string, string> {
   return { 'x-ms-request-id': randomUUID(), 'x-ms-version': '2019-02-02' };
 }

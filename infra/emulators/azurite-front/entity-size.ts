@@ -1,24 +1,24 @@
-// An entity's bytes by Azure's published formula: 4, two a character of both keys, and for each
-// property 8, two a character of its name, and its value.
+// An entity's bytes by Azure's published formula: 4, two per character of both keys, and for each
+// property 8, two per character of its name, and its value.
 
-/** A property of the JSON that travels: a scalar, with its type beside it where JSON has none. */
+/** An entity's JSON: scalars, each with its type beside it if JSON has no such type. */
 export type Body = Readonly<Record<string, unknown>>;
 
 export const ENTITY_BYTES_MAX = 1_048_576;
-/** Own properties, without the two keys and the timestamp. */
+/** The most properties of an entity, without its two keys and the timestamp. */
 export const PROPERTIES_MAX = 252;
 
 const TYPE = '@odata.type';
 const SYSTEM = new Set(['PartitionKey', 'RowKey', 'Timestamp']);
 
-/** Bytes that each of an entity's own properties counts for, by its name. */
+/** The bytes of each of an entity's own properties, by name. */
 export type PropertySizes = ReadonlyMap<string, number>;
 
 export function propertySizes(body: Body): PropertySizes {
   return mergedSizes(new Map(), body);
 }
 
-/** Sizes after a merge, which replaces the properties it names and keeps the others. */
+/** The sizes after a merge, which replaces the properties that it names and keeps the others. */
 export function mergedSizes(present: PropertySizes, patch: Body): PropertySizes {
   const sizes = new Map(present);
   for (const name of Object.keys(patch)) {

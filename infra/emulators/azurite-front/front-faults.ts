@@ -1,7 +1,7 @@
 // Faults that a test installs.
 import type { Operation } from './front-operations.ts';
 
-/** Answers with this status and error code, before anything is applied or after everything was. */
+/** Answers with this status and error code, before anything is applied or after everything is. */
 export interface TableFault {
   readonly status: number;
   readonly code: string;
@@ -9,14 +9,14 @@ export interface TableFault {
   /** Default: every request that touches an entity. */
   readonly operation?: Operation['kind'];
   readonly rowKey?: string;
-  /** Requests until the fault ends. Default: it stays until faults are cleared. */
+  /** How many requests it meets. Default: all until faults are cleared. */
   readonly times?: number;
 }
 
 export interface TableFaults {
   add(fault: TableFault): void;
   clear(): void;
-  /** The first fault that meets a request with these operations, counted. */
+  /** The first fault that meets a request with these operations. Counts that it did. */
   take(operations: readonly Operation[]): TableFault | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A request's operations: one, or a transaction's. Requests that touch no entity have none.
+// Finds the operations of a request: one, those of a transaction, or none if it touches no entity.
 import { Refused } from './answers.ts';
 import type { Body } from './entity-size.ts';
 
@@ -22,7 +22,7 @@ export function isBatch({ url }: Pick<IncomingRequest, 'url'>): boolean {
   return /\/\$batch(\?|$)/.test(url);
 }
 
-/** The operations in order. Throws Refused if a path cannot be read. */
+/** Gives the operations in order. Throws Refused if a path cannot be read. */
 export function operationsOf(request: IncomingRequest): Operation[] {
   if (isBatch(request))
     return innerRequests(request.body.toString('utf8')).flatMap((inner) => operationOf(inner) ?? []);
@@ -87,7 +87,7 @@ function bodyOf({ body }: IncomingRequest): Body {
   }
 }
 
-/** The requests inside a multipart body; the SDKs put one or two empty lines before a content. */
+/** The requests in a multipart body, where the SDKs put one or two empty lines before a content. */
 function innerRequests(multipart: string): IncomingRequest[] {
   return multipart.split(/^--(?:changeset|batch)\S*$/m).flatMap((part) => {
     const inner = /^([A-Z]+) (\S+) HTTP\/1\.1\r?\n([^]*?)\r?\n\r?\n([^]*)$/m.exec(part);

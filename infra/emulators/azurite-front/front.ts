@@ -1,5 +1,6 @@
-// In Azurite's server, and as strict as Azure: refuses too large entities, throttles, answers late,
-// fails on demand. It reads the entities that a merge changes from Azurite's memory.
+// Runs in Azurite's server and makes it as strict as Azure: it refuses entities that are too large,
+// throttles, answers late, and fails on demand. It finds the entity that a merge changes in
+// Azurite's memory.
 import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -10,7 +11,7 @@ import { type Body, ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, 
 
 export type EntityName = Pick<Operation, 'table' | 'partitionKey' | 'rowKey'>;
 
-/** A request on its way. A query names no entities, and is of no partition. */
+/** A request on its way. A query names no entities and no partition. */
 export interface Sent {
   readonly kind: 'read' | 'query' | 'commit';
   readonly ids: readonly string[];
@@ -20,31 +21,33 @@ export interface Sent {
 
 /** Decides when a request has its effect and when its answer is back, and turns requests away. */
 export interface Network {
-  /** Resolves when the effect is due; at once when the signal aborts. */
+  /** Resolves when the effect is due, or when the signal aborts. */
   arrive(sent: Sent, signal: AbortSignal): Promise<Arrived>;
 }
 
-export interface Arrived {
+interface Arrived {
   readonly isThrottled: boolean;
   /** The effect happens, then the connection ends instead of an answer. */
   readonly isReplyLost?: boolean;
-  /** Resolves when an answer of so many bytes is due; at once when the signal aborts. */
+  /** Resolves when an answer of this size is due, or when the signal aborts. */
   reply(bytes: number, signal: AbortSignal): Promise<void>;
 }
 
 export interface FrontOptions {
   readonly server: Server;
-  /** The properties of an entity that Azurite holds; empty if absent, which Azurite reports. */
+  /** The properties that Azurite holds of an entity; empty if it has no such entity. */
   readonly presentOf: (entity: EntityName) => Body;
   readonly network: Network;
 }
 
-/** A request, its content, and what that asks for. */
+/** A request with its content and the operations in it. */
 interface Asked {
   readonly incoming: IncomingMessage;
   readonly request: IncomingRequest;
   readonly operations: readonly Operation[];
 }
+
+const BUSY = 'The server is currently unable to receive requests. Please retry your request.';
 
 /** Keeps large bodies out of memory. Azurite itself refuses a transaction above 4 MiB. */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
@@ -66,7 +69,7 @@ export function placeFront({ server, presentOf, network }: FrontOptions): TableF
     const writes = asked.operations.filter(({ kind }) => kind !== 'read');
     const [first] = writes;
     if (first === undefined) return await pass(asked, held);
-    // Another write to the partition in between would make the checked sizes wrong.
+    // In turn, because another write to the partition would change the sizes that were checked.
     await inTurn(placeOf(first), async () => {
       const refusal = refusalOf(writes, presentOf);
       if (refusal === undefined) await pass(asked, held);
@@ -77,12 +80,7 @@ export function placeFront({ server, presentOf, network }: FrontOptions): TableF
   const serve = async (asked: Asked, held: Held, { isThrottled }: Arrived): Promise<void> => {
     const fault = faults.take(asked.operations);
     if (fault?.when === 'before') throw injected(fault);
-    if (isThrottled)
-      throw new Refused(
-        503,
-        'ServerBusy',
-        'The server is currently unable to receive requests. Please retry your request.',
-      );
+    if (isThrottled) throw new Refused(503, 'ServerBusy', BUSY);
     if (fault === undefined) return await answer(asked, held);
     const unseen = hold(unseenAnswer(asked.incoming));
     await answer(asked, unseen);
@@ -90,7 +88,7 @@ export function placeFront({ server, presentOf, network }: FrontOptions): TableF
     throw injected(fault);
   };
 
-  /** A caller who leaves before the effect takes the request back; later, the answer is dropped. */
+  /** If the caller leaves before the effect, nothing happens; later, only the answer is dropped. */
   const serveLater = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const gone = new AbortController();
     outgoing.once('close', () => gone.abort());

@@ -1,4 +1,4 @@
-// The calls of the API by name: how each reads its request, and what it answers.
+// The calls of the API by name. Each reads its request and answers it.
 import type { Database } from './entities/entity-keys.ts';
 import { lookup } from './queries/lookup-rpc.ts';
 import { runQuery } from './queries/run-query.ts';
@@ -24,7 +24,7 @@ export type Rpc = (typeof RPCS)[number];
 /** Answers an encoded request with the encoded response, or throws a StatusError. */
 type Call = (bytes: Buffer, services: Services) => Buffer;
 
-/** What a call asks for, as a network sees it on its way. */
+/** A call as a network sees it on its way. */
 export interface Sent {
   readonly kind: 'read' | 'query' | 'commit';
   /** The encoded keys of the entities that it names. */
@@ -32,7 +32,7 @@ export interface Sent {
   readonly bytes: number;
 }
 
-/** A call names no entities if it cannot be read: its answer says why. */
+/** A request that cannot be read names no entities; its answer will say why. */
 export function sentOf(rpc: Rpc, request: Buffer): Sent {
   const kind = rpc === 'Commit' ? 'commit' : rpc === 'RunQuery' ? 'query' : 'read';
   return { kind, ids: keysOf(rpc, request).map((key) => key.toString('latin1')), bytes: request.length };

@@ -1,4 +1,4 @@
-// Faults that a test installs: failures as the service shows them.
+// Faults that a test installs. A call then fails as it would at the service.
 import type { Rpc } from './rpc-calls.ts';
 import { status, StatusError } from './wire/rpc-status.ts';
 
@@ -10,19 +10,19 @@ export interface Fault {
   readonly when: 'before' | 'after';
   /** Default: every call. */
   readonly rpc?: Rpc;
-  /** Calls until the fault ends. Default: it stays until faults are cleared. */
+  /** How many calls it fails. Default: all until faults are cleared. */
   readonly times?: number;
 }
 
 export interface InstalledFault {
-  /** Calls the fault applied to. */
+  /** How many calls the fault has failed. */
   readonly hits: number;
 }
 
 export interface Faults {
   add(fault: Fault): InstalledFault;
   clear(): void;
-  /** Answers a call, or fails it as the first fault that meets it says. */
+  /** Answers a call, or fails it by the first fault that applies. */
   run(rpc: Rpc, call: () => Buffer): Buffer;
 }
 

@@ -10,20 +10,20 @@ import { CALLS, type Rpc, RPCS, type Sent, sentOf } from './rpc-calls.ts';
 import { createFaults, type Faults } from './rpc-faults.ts';
 import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
 import { createTransactions, type Services } from './storage/open-transactions.ts';
-import { REQUEST_BYTES_MAX } from './wire/limits.ts';
+import { REQUEST_BYTES_MAX } from './wire/service-limits.ts';
 import { invalid, status, StatusError } from './wire/rpc-status.ts';
 
 /** Decides when a call has its effect and when its answer is back, and turns calls away. */
 export interface Network {
-  /** Resolves when the effect is due; at once when the signal aborts. */
+  /** Resolves when the effect is due, or when the signal aborts. */
   arrive(sent: Sent, signal: AbortSignal): Promise<Arrived>;
 }
 
 export interface Arrived {
   readonly isThrottled: boolean;
-  /** The effect happens, then the caller is told what a broken connection tells: UNAVAILABLE. */
+  /** The effect happens, then the caller gets UNAVAILABLE, as when a connection breaks. */
   readonly isReplyLost?: boolean;
-  /** Resolves when an answer of so many bytes is due; at once when the signal aborts. */
+  /** Resolves when an answer of this size is due, or when the signal aborts. */
   reply(bytes: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export interface DatastoreEmulator {
   close(): Promise<void>;
 }
 
-/** gRPC refuses larger messages unread. The service's lower limit is checked later, by name. */
+/** gRPC refuses larger messages unread. The service's own limit is lower and is checked later. */
 const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 
 /** Waits until it listens. Rejects if the port is taken or the file holds something else. */
@@ -98,21 +98,15 @@ function listen(server: Server, address: string): Promise<number> {
 
 const asIs = (bytes: Buffer) => bytes;
 
-/** Messages pass as bytes: each call reports itself what is wrong with its request. */
+/** Passes messages as bytes, because each call reports itself what is wrong with its request. */
 function definition(): ServiceDefinition {
-  const methods = RPCS.map((rpc) => [
-    rpc,
-    {
-      path: `/google.datastore.v1.Datastore/${rpc}`,
-      requestStream: false,
-      responseStream: false,
-      requestSerialize: asIs,
-      requestDeserialize: asIs,
-      responseSerialize: asIs,
-      responseDeserialize: asIs,
-    },
-  ]);
-  return Object.fromEntries(methods) as ServiceDefinition;
+  const serializers = { requestSerialize: asIs, requestDeserialize: asIs };
+  const unary = { requestStream: false, responseStream: false, ...serializers };
+  const methods = RPCS.map((rpc) => {
+    const path = `/google.datastore.v1.Datastore/${rpc}`;
+    return [rpc, { path, ...unary, responseSerialize: asIs, responseDeserialize: asIs }] as const;
+  });
+  return Object.fromEntries(methods);
 }
 
 type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => void;
@@ -149,7 +143,7 @@ function answerAtOnce(_: Rpc, answer: Answerer): Handler {
   };
 }
 
-/** A caller who leaves before the effect takes the call back; later, the answer is dropped. */
+/** If the caller leaves before the effect, nothing happens; later, only the answer is dropped. */
 function answerLater(network: Network): (rpc: Rpc, answer: Answerer) => Handler {
   return (rpc, answer) => async (call, callback) => {
     const gone = new AbortController();
@@ -166,17 +160,17 @@ function answerLater(network: Network): (rpc: Rpc, answer: Answerer) => Handler 
 const THROTTLED: Answer = { error: { code: status.RESOURCE_EXHAUSTED, details: 'too many calls' } };
 const LOST: Answer = { error: { code: status.UNAVAILABLE, details: 'the reply was lost' } };
 
-/** Messages travel in a header of at most 8 KiB; a character takes up to nine bytes there. */
+/** A message travels in a header of at most 8 KiB, where a character takes up to nine bytes. */
 const MESSAGE_CHARS_MAX = 800;
 
-/** Any error that is no StatusError is a bug of the emulator, and INTERNAL to the client. */
+/** An error that is no StatusError is a bug of the emulator; the client gets INTERNAL. */
 function errorOf(error: unknown): { code: status; details: string } {
   if (error instanceof StatusError) return { code: error.code, details: cut(error.message) };
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: status.INTERNAL, details: cut(`a bug of this emulator: ${details}`) };
 }
 
-/** Cuts the middle: the beginning names the field, the end says what is wrong. */
+/** Cuts out the middle, as the beginning names the field and the end says what is wrong. */
 function cut(message: string): string {
   if (message.length <= MESSAGE_CHARS_MAX) return message;
   const half = MESSAGE_CHARS_MAX / 2;

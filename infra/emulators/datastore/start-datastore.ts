@@ -1,5 +1,5 @@
-// The emulator as a command: `node main.ts [--host 127.0.0.1] [--port 0] [--data FILE]`. Prints
-// what to export.
+// The emulator as a command: `node start-datastore.ts [--host 127.0.0.1] [--port 0] [--data FILE]`.
+// Prints the variable to export.
 import { parseArgs } from 'node:util';
 import { startDatastoreEmulator } from './index.ts';
 

@@ -1,6 +1,6 @@
 // Proofs that let a request in: the account key's signature, a shared access signature, or a token.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { Tokens, type TokenSource } from './token.ts';
+import { Tokens, type TokenSource } from './credential-token.ts';
 
 /** An account's name and key in base64, such as an `AzureNamedKeyCredential`. */
 interface AccountKey {
@@ -13,7 +13,7 @@ interface AccessSignature {
   readonly signature: string;
 }
 
-/** Read anew for each request: names, keys and signatures may be changed in place. */
+/** Read again for each request, because names, keys and signatures may be changed in place. */
 export type Credential = AccountKey | AccessSignature | TokenSource;
 
 export interface Proof {
@@ -21,26 +21,26 @@ export interface Proof {
   readonly headers: readonly string[];
   /** Query parameters, without `?`; empty if there are none. */
   readonly query: string;
-  /** Forgets a refused proof, so that the next is another; undefined if there is no other. */
+  /** Forgets this proof, which was refused. Undefined if there is no other to be had. */
   readonly forget?: () => void;
 }
 
-/** `path` as encoded on the wire. Rejects with a StoreError if there is no proof. */
+/** `path` is encoded as on the wire. Rejects with a StoreError if there is no proof. */
 export type Authorize = (path: string) => Proof | Promise<Proof>;
 
-/** Without a credential requests go as they are: the endpoint holds a SAS. */
+/** Without a credential requests get no proof, because the endpoint has a SAS. */
 export function authorizeWith(credential: Credential | undefined): Authorize {
   if (credential === undefined) return () => ({ headers: [], query: '' });
   if ('getToken' in credential) return byToken(new Tokens(credential));
   return 'signature' in credential ? bySignature(credential) : byKey(credential);
 }
 
-/** Proofs kept for a second; further ones are made anew. */
+/** The most proofs that are kept for a second. */
 const PROOFS_MAX = 1_000;
 
 /**
- * Signs date, account and path; no request has the query parameter `comp`. A date has whole
- * seconds, so proofs repeat.
+ * Signs date, account and path, as no request has the query parameter `comp`. A date has whole
+ * seconds, so proofs can be kept for a second.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
  */
 function byKey(credential: AccountKey): Authorize {
@@ -76,7 +76,7 @@ function bySignature(credential: AccessSignature): Authorize {
   return () => ({ headers: [], query: encodedSignature(credential.signature) });
 }
 
-/** However it was written down: with `?` or without, encoded or not. A `+` is base64, no space. */
+/** Takes a signature with or without `?`, encoded or not. A `+` in it is base64, not a space. */
 export function encodedSignature(signature: string): string {
   return new URLSearchParams(signature.replaceAll('+', '%2B')).toString();
 }

@@ -1,4 +1,4 @@
-// Azure Table Storage: an entity is a row. A partition's writes share an atomic transaction.
+// Azure Table Storage: an entity is a row, and writes of a partition share an atomic transaction.
 import type {
   Driver,
   Entity,
@@ -12,9 +12,9 @@ import type {
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
+import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
-import type { TableCalls } from './own-client.ts';
+import type { TableCalls } from './table-calls.ts';
 import { creatingTable } from './creating-table.ts';
 import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-errors.ts';
 import {
@@ -28,7 +28,7 @@ import {
   selectOf,
 } from './row-keys.ts';
 import { probe } from './azure-probe.ts';
-import type { RowWrite } from './rows.ts';
+import type { RowWrite } from './row-requests.ts';
 
 /** With `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(single: TableCalls, doubtful: boolean, address = ''): Driver {
@@ -110,7 +110,10 @@ async function removeOne(calls: TableCalls, { id, version }: Removal, timeoutMs:
   }
 }
 
-/** Partition by partition: a query across them scans. Cursor: number, `.`, the service's own. */
+/**
+ * Lists partition by partition, because a query across them would scan the table. A cursor is the
+ * partition's number, `.`, and the service's own cursor.
+ */
 async function listPage(
   calls: TableCalls,
   page: { prefix: string; cursor: ListCursor | undefined; count: number; timeoutMs: number },
@@ -140,7 +143,7 @@ function rowOf(write: Write): RowWrite {
   return { ...row, change: { mode: write.kind === 'patch' ? 'Merge' : 'Replace', etag: write.version } };
 }
 
-/** A success without an etag cannot be built upon. */
+/** A success without an etag is `unknown`, because the next write would lack its condition. */
 function written(version: EntityVersion | undefined): WriteOutcome {
   return version === undefined || version === '' ? unknown('other') : { kind: 'written', version };
 }

@@ -1,29 +1,29 @@
-// Azure's errors in the contract's words, by status and code. Only the service's own answer is a
-// verdict; anything else is `unknown`.
+// Translates Azure's errors into the contract's, by status and code. Only an answer of the service
+// itself is a verdict; after anything else the outcome is `unknown`.
 // https://learn.microsoft.com/rest/api/storageservices/table-service-error-codes
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { NotSentError, refused, unknown } from '../common/outcomes.ts';
+import { NotSentError, refused, unknown } from '../common/driver-outcomes.ts';
 
 interface RefusalFacts {
   readonly status: number;
-  /** The service's word for it; undefined if it gave none. */
+  /** The service's error code, if it gave one. */
   readonly code?: string | undefined;
   readonly detail?: string | undefined;
-  /** For so long the service asks not to be asked again. */
+  /** How long the service asks to wait. */
   readonly retryAfterMs?: number | undefined;
   /** How much later this machine's clock was than the service's. */
   readonly clockAheadMs?: number | undefined;
-  /** When the request's shared access signature ended, if it did. */
+  /** When the request's shared access signature ended, if it has. */
   readonly signatureEnded?: string | undefined;
-  /** The service's own refusal. Other answers never prove that a request was not carried out. */
+  /** The service itself refused. Other answers never prove that a request was not carried out. */
   readonly isVerdict: boolean;
 }
 
-/** A whole reply that is not the success its request asked for. */
+/** A whole reply other than the success of its request. */
 export class RefusedRequestError extends Error {
   readonly facts: RefusalFacts;
-  /** The service's word for it: logs tell the codes of all causes. */
+  /** The service's error code, for logs, which have the codes of all causes. */
   readonly code: string | undefined;
 
   constructor(facts: RefusalFacts) {
@@ -48,7 +48,7 @@ export function outcomeOfOne(error: unknown, isInsert = false): Refused | Unknow
   if (error instanceof NotSentError) return refused('unsent', readError(error));
   const { status, code, isVerdict } = factsOf(error);
   if (!isVerdict) return unknown(isThrottle(status) ? 'throttled' : 'other', error);
-  // A refused insert counts as there: no other answer says so much.
+  // An insert is refused for its condition only if the answer says that the entity exists.
   if (isInsert ? isThere(error) : isConditionFailure(error)) return refused('condition', error);
   if (status === 413 || TOO_LARGE.has(code)) return refused('limit', error);
   if (isDenial(error)) return refused('denied', readError(error));
@@ -58,19 +58,19 @@ export function outcomeOfOne(error: unknown, isInsert = false): Refused | Unknow
   return unknown(isThrottle(status) ? 'throttled' : 'other', error);
 }
 
-/** None was applied. After a refusal for size or form each is sent alone to learn its own. */
+/** No write was applied. Refusals for size or form, which concern one write, become `unknown`. */
 export function outcomeOfTransaction(error: unknown): Refused | Unknown {
   const outcome = outcomeOfOne(error);
   return outcome.reason === 'limit' || outcome.reason === 'invalid' ? unknown('other', error) : outcome;
 }
 
-/** The service takes no signature with a date that is off by more. */
+/** The service refuses a signature if its date is off by more. */
 const CLOCK_OFF_MS = 15 * 60_000;
 
 const ROLE = 'grant Storage Table Data Contributor to the identity';
 const RIGHTS = 'use a key, or a signature that may read, add, update and delete';
 
-/** Tells what to do about a denial, by the service's code. */
+/** What to do about a denial, by the service's code. */
 const ADVICE: Readonly<Record<string, string>> = {
   AccountIsDisabled: 'the account is disabled: look at its subscription',
   AuthenticationFailed: 'the key, signature or token does not fit the account: give its present one',
@@ -113,7 +113,7 @@ export function readError(error: unknown): StoreError {
   return new StoreError('unavailable', `azure tables did not answer: ${why}`, { retryable, cause: error });
 }
 
-/** A key that does not fit is answered 400. */
+/** A token for another account is refused with 400. */
 function isDenial(error: unknown): boolean {
   const { status, code, isVerdict } = factsOf(error);
   return isVerdict && (status === 401 || status === 403 || code === 'InvalidAuthenticationInfo');
@@ -132,7 +132,7 @@ function isThere(error: unknown): boolean {
   return isVerdict(error, 409, 'EntityAlreadyExists');
 }
 
-/** The entity is not there. A missing table is another matter. */
+/** The entity is missing, but its table exists. */
 export function isNotFound(error: unknown): boolean {
   return isVerdict(error, 404, 'ResourceNotFound', 'EntityNotFound');
 }
@@ -150,7 +150,6 @@ function isVerdict(error: unknown, status: number, ...codes: readonly string[]):
   return facts.isVerdict && facts.status === status && codes.includes(facts.code ?? '');
 }
 
-/** The answer; nothing without a whole reply. */
 function factsOf(error: unknown): Partial<RefusalFacts> & Pick<RefusalFacts, 'isVerdict'> {
   return error instanceof RefusedRequestError ? error.facts : { isVerdict: false };
 }

@@ -1,15 +1,15 @@
-// Tries conditions and merges at an emulator or a custom endpoint (rule 25).
+// Tries conditions and merges at an emulator or a custom endpoint (rule 25), which may lack them.
 import type { EntityVersion, Refused } from '../../store/contract/driver.ts';
-import { refused } from '../common/outcomes.ts';
+import { refused } from '../common/driver-outcomes.ts';
 import { drawProbeId, isRefused } from '../common/probe.ts';
-import type { TableCalls } from './own-client.ts';
+import type { TableCalls } from './table-calls.ts';
 import { isConditionFailure } from './azure-errors.ts';
 import { keysOf } from './row-keys.ts';
 
 /** One byte each, in base64. */
 const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 
-/** The outcome of writes to an endpoint that is not to be trusted. Cost: six requests in turn. */
+/** The outcome of all writes if the endpoint cannot be trusted. Cost: six requests in turn. */
 export async function probe(calls: TableCalls, timeoutMs: number): Promise<Refused | undefined> {
   const fault = await faultOf(calls, () => performance.now() + timeoutMs);
   if (fault === undefined) return undefined;

@@ -1,6 +1,7 @@
-// The calls that create a missing table and are then sent once more: what found none had no effect.
-import { withDeadline } from '../common/outcomes.ts';
-import type { TableCalls } from './own-client.ts';
+// Wraps the calls: if the table is missing, it is created and the call, which had no effect, is
+// sent again.
+import { withDeadline } from '../common/driver-outcomes.ts';
+import type { TableCalls } from './table-calls.ts';
 import { isTableNotFound, isTableThere } from './azure-errors.ts';
 
 export function creatingTable(calls: TableCalls): TableCalls {
@@ -25,7 +26,7 @@ export function creatingTable(calls: TableCalls): TableCalls {
   };
 }
 
-/** Another may have been quicker. */
+/** It is no error if another process has created the table meanwhile. */
 async function created(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;

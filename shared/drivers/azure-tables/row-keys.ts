@@ -1,5 +1,5 @@
-// Maps the contract's parts to Azure's properties (FORMAT.md, "On Azure Table Storage"). A part's
-// length tells which chunks count: a merge empties chunks of a longer part, but deletes none.
+// Maps the contract's parts to Azure's properties (FORMAT.md, "On Azure Table Storage"). A merge
+// cannot delete the chunks of a longer part, but empties them; a part's length tells which count.
 import {
   chunksOf,
   type DriverLimits,
@@ -11,18 +11,18 @@ import {
   type Write,
 } from '../../store/contract/driver.ts';
 import { hashOfId } from '../common/id-hash.ts';
-import type { Properties, RowKeys } from './rows.ts';
+import type { Properties, RowKeys } from './row-requests.ts';
 
 /**
- * With 16 the busiest turned writers away before the account did. A listing asks each. Stored: it
- * never changes.
+ * With 16 the busiest partition throttled before the account did. A listing asks each partition. It
+ * is part of what is stored, so it never changes.
  */
 export const PARTITION_COUNT = 64;
 const LENGTH_BYTES = 4;
 /** A part's length and its first bytes. */
 const HEAD_BYTES = 6;
 const head = Buffer.alloc(HEAD_BYTES);
-/** Some proxies refuse an address with more names than this; then the whole entity is asked for. */
+/** Some proxies refuse a URL with more names. The whole entity is read instead. */
 const SELECT_NAMES_MAX = 250;
 
 /**
@@ -43,7 +43,7 @@ export const LIMITS: DriverLimits = {
   // There is no batched get.
   readsMax: 1,
   writesMax: 100,
-  // Large writes travel alone. Eight times as much in one request was tried, and was not faster.
+  // Large writes are sent alone. Eight times as much in one request was not faster.
   writeBytesMax: 128 * 1024,
   listMax: 1_000,
   inFlightMax: 64,
@@ -63,7 +63,7 @@ export function keysOf(id: EntityId): RowKeys {
   return { partition: partitionOf(id), row: id };
 }
 
-/** The chunks of the write's parts and, in a patch, surplus chunks as empty ones. */
+/** The chunks of a write's parts. In a patch, surplus chunks are emptied. */
 export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Properties {
   const properties: Record<string, readonly string[]> = {};
   for (const part of parts) {
@@ -75,7 +75,7 @@ export function propertiesOf({ kind, parts }: Pick<Write, 'kind' | 'parts'>): Pr
   return properties;
 }
 
-/** Undefined: all. Only parts with a number may be of several chunks. */
+/** Undefined for all properties. Only parts with a number may have several chunks. */
 export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   if (parts === 'all') return undefined;
   const chunksMax = Math.ceil(LIMITS.entityBytesMax / LIMITS.chunkBytes);
@@ -85,7 +85,7 @@ export function selectOf(parts: ReadRequest['parts']): string[] | undefined {
   return names.length > SELECT_NAMES_MAX ? undefined : ['RowKey', ...names];
 }
 
-/** A damaged part comes as what is left of it: its checksum tells. */
+/** Of a damaged part it gives what is left, which the part's checksum will tell. */
 export function partsOf(
   stored: Readonly<Record<string, unknown>>,
   wanted: ReadRequest['parts'],
@@ -98,7 +98,7 @@ export function partsOf(
   return parts;
 }
 
-/** The least string behind all ids with this prefix: ids hold no character behind `~`. */
+/** The least string behind all ids with this prefix. No character of an id sorts behind `~`. */
 export function endOfPrefix(prefix: string): string | undefined {
   const stem = prefix.replace(/~+$/, '');
   if (stem === '') return undefined;
@@ -128,7 +128,7 @@ function chunkOf({ bytes }: Part, index: number): readonly string[] {
   return index > 0 ? [base64Of(bytes, begin, end)] : [headOf(bytes), base64Of(bytes, HEAD_BYTES - LENGTH_BYTES, end)];
 }
 
-/** The length and first bytes: three divide the rest, which base64 encodes where it lies. */
+/** The length with two bytes, so that base64 encodes the rest by threes, without a copy. */
 function headOf(bytes: Uint8Array): string {
   head.writeUInt32BE(bytes.byteLength);
   head.set(bytes.subarray(0, HEAD_BYTES - LENGTH_BYTES), LENGTH_BYTES);

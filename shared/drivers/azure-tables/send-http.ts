@@ -1,10 +1,10 @@
-// One HTTP/1.1 request and reply over kept sockets. Never resends, and uses no proxies.
+// Sends HTTP/1.1 requests over kept sockets, each once and without proxies.
 import { randomUUID } from 'node:crypto';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { socketHost } from '../common/factory.ts';
-import { NotSentError } from '../common/outcomes.ts';
+import { NotSentError } from '../common/driver-outcomes.ts';
 import { UnderWay } from '../common/under-way.ts';
 
 /** The service's load balancer drops idle sockets silently after 60 s. */
@@ -13,8 +13,8 @@ const IDLE_SOCKET_MS = 55_000;
 const REPLY_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * The service repeats it. A surplus reply on a connection would else acknowledge the next request.
- * Azurite leaves it out of some replies (github.com/Azure/Azurite/issues/2265).
+ * The service repeats this id, so that a surplus reply on a connection does not acknowledge the
+ * next request. Some replies of Azurite lack it (github.com/Azure/Azurite/issues/2265).
  */
 export const REQUEST_ID = 'x-ms-client-request-id';
 
@@ -32,7 +32,7 @@ export interface HttpRequest {
   readonly body?: Uint8Array | undefined;
 }
 
-/** Tells of a reply to another request: its connection is closed. */
+/** The message of a reply to another request, whose connection is closed. */
 export const FOREIGN = 'the connection brought the reply to another request';
 
 /** A reply that arrived whole. */
@@ -41,7 +41,7 @@ export interface HttpReply {
   /** By names in lower case. */
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
-  /** True once nobody looks at the memory of the request's body any more. */
+  /** Whether the memory of the request's body is no longer needed. */
   readonly isRequestWritten: boolean;
 }
 
@@ -69,7 +69,7 @@ export function httpClient(origin: string) {
       new Promise<HttpReply>((resolve, reject) => {
         underWay.check(untilMs);
         const length = body === undefined ? [] : ['Content-Length', String(body.byteLength)];
-        // A list goes out as it stands; from an object Node.js would first build a table.
+        // Node.js sends a list as it is; of an object it would first build a table.
         const id = `${series}-${(requests += 1)}`;
         const all = [...common, REQUEST_ID, id, ...length, ...headers];
         const sent = module.request({ ...server, method, path: target, headers: all });
@@ -92,7 +92,7 @@ export function httpClient(origin: string) {
         sent.on('error', fail);
         sent.once('socket', (socket) => {
           heard();
-          // Before the handshake is done Node.js keeps the request to itself.
+          // Node.js sends nothing of the request before the handshake is done.
           if (socket.connecting) socket.once(protocol === 'http:' ? 'connect' : 'secureConnect', connected);
           else connected();
         });
@@ -103,7 +103,7 @@ export function httpClient(origin: string) {
         });
         sent.end(body);
       }),
-    /** Ends the requests under way, whose outcomes stay unknown, and refuses further ones. */
+    /** Ends the requests under way, whose outcomes are then unknown, and refuses further ones. */
     close: () => {
       underWay.close();
       agent.destroy();

@@ -1,15 +1,15 @@
-// A policy that sends each of the driver's requests once. The client's other requests pass through.
+// A policy that sends each request of the driver once, and does not change the client's others.
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { FOREIGN, isForeign, REQUEST_ID } from './send-http.ts';
-import { isOfService, type Reply } from './service.ts';
+import { isOfService, type Reply } from './table-service.ts';
 
-/** A request as the pipeline of @azure/core-rest-pipeline has it, as far as it is used. */
+/** The part of a request of @azure/core-rest-pipeline that is used here. */
 interface PipelineRequest {
   url: string;
   readonly headers: { get(name: string): string | undefined };
   readonly abortSignal?: object | undefined;
-  /** Statuses of replies that are handed over before their bodies are read. */
+  /** Replies with these statuses are handed over before their bodies are read. */
   streamResponseStatusCodes?: Set<number> | undefined;
 }
 
@@ -27,18 +27,18 @@ export interface Policy {
   sendRequest(request: any, next: (request: any) => Promise<any>): Promise<any>;
 }
 
-/** The course of one request. Only the policy has seen its reply. */
+/** The state of one request, whose reply only the policy sees. */
 export interface Sending {
   /** Whether it may have been carried out. */
   isSent: boolean;
-  /** Whether it was given up: it is not sent any more. */
+  /** Whether it was given up and must not be sent any more. */
   isOver: boolean;
   reply: Reply | undefined;
   /** The query, which holds the shared access signature. */
   query: string;
 }
 
-/** By the request's signal, the one thing that the SDK hands through untouched. */
+/** Requests by their signals, the only option that the SDK passes on unchanged. */
 const sendings = new WeakMap<object, Sending>();
 
 /** Watches the request that has this signal. */
@@ -56,15 +56,15 @@ export const SENT_ONCE: Policy = {
   },
 };
 
-/** Node.js names these where no connection came about, or its certificate was not accepted. */
+/** Node.js's codes if there was no connection, or its certificate was not accepted. */
 const NO_CONNECTION =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CERT_|UNABLE_TO_|ERR_TLS_CERT_|\w+_SELF_SIGNED_CERT|SELF_SIGNED_CERT_)/;
 const CONNECTING = /^(connect|getaddrinfo) E/;
 
-/** Base64 has no spaces. The SDK takes the `+` of a signature that is not encoded for one. */
+/** The SDK takes a `+` in a signature that is not encoded for a space, which base64 never has. */
 const SPACES_IN_SIGNATURE = /(?<=[?&]sig=[^&]*)(\+|%20)/g;
 
-/** The SDK's policies repeat its own errors and busy statuses: neither comes out. */
+/** Hides the SDK's own errors, and statuses of a busy service, as its policies would send again. */
 async function sendOnce(
   sending: Sending,
   request: PipelineRequest,
@@ -73,7 +73,7 @@ async function sendOnce(
   if (sending.isOver || (sending.isSent && !mayBeRepeated(sending.reply)))
     throw new Error('the driver sends no request twice');
   request.url = request.url.replaceAll(SPACES_IN_SIGNATURE, '%2B');
-  // A connection can be closed only as long as the reply on it is not read.
+  // Takes each reply as a stream, because only an unread reply allows to close its connection.
   const { streamResponseStatusCodes } = request;
   request.streamResponseStatusCodes = new Set([Infinity]);
   Object.assign(sending, { isSent: true, reply: undefined, query: new URL(request.url).search });
@@ -102,12 +102,12 @@ async function replyIn(response: PipelineResponse, request: PipelineRequest): Pr
   return { status: response.status, headers, body: response.bodyAsText ?? '' };
 }
 
-/** By their codes the SDK's policies know errors that they would repeat. */
+/** Removes the code by which the SDK's policies would send again. */
 function withoutCode(cause: Error): Error {
   return new Error(cause.message, { cause });
 }
 
-/** The service did not take the token: the request had no effect (RFC 9110, 15.5.2). */
+/** True if the service refused the token, as the request then had no effect (RFC 9110, 15.5.2). */
 function mayBeRepeated(reply: Reply | undefined): boolean {
   return reply?.status === 401 && isOfService(reply);
 }

@@ -2,21 +2,20 @@
 // https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
 import { randomUUID } from 'node:crypto';
 import type { EntityVersion } from '../../store/contract/driver.ts';
-import { DATA_VERSION, requestOf, type RowWrite } from './rows.ts';
+import { DATA_VERSION, requestOf, type RowWrite } from './row-requests.ts';
 import { RefusedRequestError } from './azure-errors.ts';
-import { refusalIn, type Reply } from './service.ts';
+import { refusalIn, type Reply } from './table-service.ts';
 
-/** Status of an insert that wants no content back, and of each change. */
+/** The status of a change, and of an insert that asks for no content. */
 const MEMBER_SUCCESS = 204;
 
-/** One member of a reply. */
 interface Member {
   readonly status: number;
   readonly etag: string | undefined;
   readonly body: string;
 }
 
-/** `url` is the account's; members are addressed in full and carry no authorization. */
+/** `url` is the account's, as members have full addresses. They carry no authorization. */
 export function transactionOf(url: string, tableName: string, writes: readonly RowWrite[]) {
   const [batch, changes] = [`batch_${randomUUID()}`, `changeset_${randomUUID()}`];
   const pieces = [`--${batch}\r\nContent-Type: multipart/mixed; boundary=${changes}\r\n\r\n`];
@@ -26,21 +25,15 @@ export function transactionOf(url: string, tableName: string, writes: readonly R
     pieces.push(`${method} ${url}${path} HTTP/1.1\r\n${linesOf(headers)}\r\n`, ...body, '\r\n');
   }
   pieces.push(`--${changes}--\r\n--${batch}--\r\n`);
-  const headers = [
-    ...DATA_VERSION,
-    'MaxDataServiceVersion',
-    '3.0',
-    'Content-Type',
-    `multipart/mixed; boundary=${batch}`,
-  ];
-  return { headers, body: pieces };
+  const type = ['Content-Type', `multipart/mixed; boundary=${batch}`];
+  return { headers: [...DATA_VERSION, 'MaxDataServiceVersion', '3.0', ...type], body: pieces };
 }
 
-/** Undefined unless the reply says that all were written. Throws a RefusedRequestError for none. */
+/** Undefined unless all were surely written. Throws a RefusedRequestError if none was. */
 export function etagsIn({ headers, body }: Reply, count: number): readonly EntityVersion[] | undefined {
   const members = membersIn(headers['content-type'] ?? '', body.toString());
   const [first] = members;
-  // A change set that failed is answered by one member, which says why.
+  // The answer to a change set that failed has one member, which says why.
   if (first !== undefined && members.length === 1 && first.status >= 400)
     throw new RefusedRequestError({ ...refusalIn(first.body), status: first.status, isVerdict: true });
   const etags = members.flatMap(({ status, etag }) =>
@@ -58,7 +51,7 @@ function membersIn(contentType: string, text: string): Member[] {
   return members.some((member) => member === undefined) ? [] : (members as Member[]);
 }
 
-/** Each with the line break before its headers; none without the last delimiter. */
+/** The parts, each with the line break before its headers. None without the last delimiter. */
 function partsIn(text: string, boundary: string | undefined): string[] {
   if (boundary === undefined) return [];
   const pieces = `\r\n${text}`.split(`\r\n--${boundary}`).slice(1);

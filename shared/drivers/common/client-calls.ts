@@ -1,4 +1,4 @@
-// Calls of somebody's own client, each to its deadline.
+// Runs calls of the user's own client until their deadlines.
 import { UnderWay } from './under-way.ts';
 
 export class ClientCalls {
@@ -19,7 +19,7 @@ export class ClientCalls {
     }
   }
 
-  /** Gives up the calls under way. The client stays its owner's, who closes it. */
+  /** Gives up the calls under way. The client's owner closes the client. */
   close(): void {
     this.#underWay.close();
   }

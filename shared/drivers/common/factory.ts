@@ -1,13 +1,13 @@
-// The factories' options. A wrong one throws now: later it looks like a provider that is down.
+// Checks the factories' options at once, as a wrong one would later look like a provider's failure.
 import type { Driver } from '../../store/contract/driver.ts';
 import { isText, type Kind } from '../../store/contract/check-options.ts';
 
-/** A driver that `await using` closes where no store owns it. */
+/** A driver that `await using` can close if no store owns it. */
 export function disposable(driver: Driver): Driver & AsyncDisposable {
   return Object.assign(driver, { [Symbol.asyncDispose]: () => driver.close() });
 }
 
-/** Whether a factory is given the options of which this is one. */
+/** Whether these are the options of which this is one. */
 export function hasOption<Options extends object, Name extends string>(
   options: Options,
   name: Name,
@@ -24,7 +24,6 @@ export function socketHost({ hostname }: URL): string {
   return hostname.endsWith('.localhost') ? 'localhost' : hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** An option that is an `http:` or `https:` address. */
 export function addressLike(examples: string): Kind {
   return { name: `an address like ${examples}`, isShown: true, accepts: isAddress };
 }
@@ -34,12 +33,11 @@ export function textLike(name: string, form: RegExp): Kind {
   return { name, isShown: true, accepts: (value) => isText(value) && form.test(value) };
 }
 
-/** Whether the value is an `http:` or `https:` address. */
 export function isAddress(value: unknown): value is string {
   return isText(value) && /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/** Whoever is on the way of `http:` reads and changes what it carries. Throws a TypeError. */
+/** Throws a TypeError for `http:` to another machine, which anybody between can read and change. */
 export function checkSecure(factory: string, endpoint: string, allowInsecureConnection = false): void {
   const { protocol, hostname } = new URL(endpoint);
   if (protocol === 'https:' || allowInsecureConnection || LOOPBACK_HOST.test(hostname)) return;

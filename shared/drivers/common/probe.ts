@@ -1,15 +1,15 @@
-// Rule 25: an emulator or custom endpoint is tried once before the first condition.
+// Rule 25: an emulator or custom endpoint is tried once before the first conditional write.
 import { randomBytes } from 'node:crypto';
 import { type EntityId, PROBE_PREFIX, type Refused } from '../../store/contract/driver.ts';
 import type { StoreError } from '../../store/contract/errors.ts';
-import { refused, withDeadline } from './outcomes.ts';
+import { refused, withDeadline } from './driver-outcomes.ts';
 
-/** The id of an entity to try a provider with; a vacuum removes what a probe leaves behind. */
+/** The id of an entity for a probe. A vacuum removes it if the probe leaves it behind. */
 export function drawProbeId(): EntityId {
   return `${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId;
 }
 
-/** Whether a request fails as its condition does not hold. Throws what else it fails with. */
+/** Whether a request fails because its condition does not hold. Throws any other error. */
 export async function isRefused(
   request: Promise<unknown>,
   isConditionFailure: (error: unknown) => boolean,
@@ -24,8 +24,8 @@ export async function isRefused(
 }
 
 /**
- * Shares a probe under way, keeps a result for the driver's life, and forgets a failed probe: the
- * writes that wait for it are not sent.
+ * Writes share one probe. Its result is kept for the driver's life. If it fails, the writes that
+ * wait for it are not sent, and the next write starts another.
  */
 export function probeOnce<T>(
   probe: (timeoutMs: number) => Promise<T>,
@@ -43,7 +43,7 @@ export function probeOnce<T>(
     }
   };
   return async (timeoutMs) => {
-    // A deadline for each write would cost a timer and a race of promises.
+    // Returns early to save each write a timer and a race of promises.
     if (known !== undefined) return known.result;
     try {
       return await withDeadline((underWay ??= run(timeoutMs)), timeoutMs);

@@ -1,14 +1,13 @@
-// Reuses requests' memory. Fresh memory outside V8's heap brought on full collections,
-// which cost each put as much as its request.
+// Reuses the memory of requests. New memory outside V8's heap caused full collections, which took
+// as much time per put as its request.
 
-/** Kept memory is a multiple of this: most requests of writes fit. */
+/** Kept memory is a multiple of this size, into which most writes fit. */
 const STEP_BYTES = 16 * 1024;
-/** So is larger memory of this: new nodes, which a bulk load sends, differ a little in size. */
+/** Larger memory is a multiple of this, as the nodes of a bulk load differ a little in size. */
 const LARGE_STEP_BYTES = 256 * 1024;
-/** The most that is kept for the next requests. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024;
 
-/** Give memory back once the operating system has taken it all. A failed request's stays out. */
+/** Give memory back once the operating system has taken all of it, and never after a failure. */
 export class RequestMemory {
   readonly #kept: Buffer[] = [];
   #keptBytes = 0;
@@ -16,7 +15,7 @@ export class RequestMemory {
   /** Memory of this size or more, with any content. */
   take(bytes: number): Buffer {
     const at = this.#kept.findLastIndex(({ length }) => length >= bytes);
-    // The oldest of those that are too small makes room for a larger one.
+    // If all are too small, the oldest makes room for a larger one.
     const [kept] = this.#kept.splice(Math.max(0, at), 1);
     this.#keptBytes -= kept?.length ?? 0;
     if (kept !== undefined && at >= 0) return kept;

@@ -1,34 +1,34 @@
 // A client's requests under way. Each ends by its reply, its deadline or the client's close.
 import { StoreError } from '../../store/contract/errors.ts';
-import { DeadlineError, NotSentError } from './outcomes.ts';
+import { DeadlineError, NotSentError } from './driver-outcomes.ts';
 
 /** A request that can be given up. */
 interface Sent {
   destroy(): unknown;
 }
 
-/** Node.js takes a longer time for none. */
+/** Node.js ignores a longer time. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Times are those of `performance.now()`. */
 interface Deadline {
   readonly untilMs: number;
   readonly beganMs: number;
-  /** It also ends when nothing has come for so long. */
+  /** It also ends after so long without a byte. */
   readonly silenceMs: number;
-  /** When something came last, or it was given a socket; before that nothing can come. */
+  /** When the last byte came, or else when it got a socket; infinite before that. */
   heardMs: number;
   readonly fail: (error: Error) => void;
 }
 
-/** One timer for all: one each, with its promises, took longer than the driver's own work. */
+/** Has one timer for all: a timer per request took longer than the driver's own work. */
 export class UnderWay {
   readonly #deadlines = new Map<Sent, Deadline>();
   #timer: NodeJS.Timeout | undefined;
   #wakeMs = Infinity;
   #isClosed = false;
 
-  /** Throws a NotSentError if a request with this deadline may not be sent any more. */
+  /** Throws a NotSentError if it is too late to send a request with this deadline. */
   check(untilMs: number): void {
     if (this.#isClosed) throw new NotSentError(driverClosed());
     if (untilMs <= performance.now()) throw new NotSentError(new DeadlineError(0));
@@ -41,7 +41,7 @@ export class UnderWay {
     this.#wakeBy(untilMs, beganMs);
   }
 
-  /** It has a socket, or something of its reply has come. */
+  /** The request got a socket, or a part of its reply. */
   heard(sent: Sent): void {
     const deadline = this.#deadlines.get(sent);
     if (deadline === undefined) return;
@@ -65,7 +65,7 @@ export class UnderWay {
     clearTimeout(this.#timer);
     this.#wakeMs = atMs;
     this.#timer = setTimeout(() => this.#wake(), Math.min(Math.ceil(atMs - nowMs), TIMER_MS_MAX));
-    // The sockets of requests keep the process alive, and nothing else should.
+    // Only the sockets of requests are to keep the process alive.
     this.#timer.unref();
   }
 
@@ -82,7 +82,7 @@ export class UnderWay {
   }
 }
 
-/** The end of every call after `close`. */
+/** The error of every call after `close`. */
 export function driverClosed(): StoreError {
   return new StoreError('unavailable', 'the driver is closed, open another', { retryable: false });
 }
@@ -91,7 +91,7 @@ function dueMs({ untilMs, heardMs, silenceMs }: Deadline): number {
   return Math.min(untilMs, heardMs + silenceMs);
 }
 
-/** The caller hears first, whatever Node.js tells of a destroyed request. */
+/** Fails the call first, before Node.js reports that its request was destroyed. */
 function giveUp(sent: Sent, fail: (error: Error) => void, error: Error): void {
   fail(error);
   sent.destroy();

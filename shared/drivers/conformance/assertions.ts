@@ -1,4 +1,4 @@
-// What checks compare by. Messages take one line, for reports: bytes and long lists are cut.
+// Comparisons for checks. A message fits one line of a report, so bytes and long lists are cut.
 import { inspect, isDeepStrictEqual } from 'node:util';
 
 /** Throws unless both are deeply equal. */
@@ -11,22 +11,20 @@ export function matches(found: unknown, wanted: object): void {
   if (!includes(found, wanted)) throw differs(found, wanted);
 }
 
-/** Throws unless the call rejects with a TypeError, which is what misuse is answered by. */
+/** Throws unless the call rejects with a TypeError, as each misuse must. */
 export async function misused(call: Promise<unknown>): Promise<void> {
-  const error: unknown = await call.then(
-    () => undefined,
-    (cause: unknown) => cause,
-  );
+  const error = await errorOf(call);
   if (!(error instanceof TypeError)) throw differs(error, 'a TypeError');
 }
 
 /** Throws unless the call rejects with an error that has these properties. */
 export async function rejects(call: Promise<unknown>, wanted: object): Promise<void> {
-  const error: unknown = await call.then(
-    () => undefined,
-    (cause: unknown) => cause,
-  );
-  matches(error, wanted);
+  matches(await errorOf(call), wanted);
+}
+
+async function errorOf(call: Promise<unknown>): Promise<unknown> {
+  const [ended] = await Promise.allSettled([call]);
+  return ended.status === 'rejected' ? ended.reason : undefined;
 }
 
 function includes(found: unknown, wanted: unknown): boolean {
@@ -42,16 +40,12 @@ function differs(found: unknown, wanted: unknown): Error {
 
 /** The reason that an outcome, or one of several, carries. */
 function causeIn(found: unknown): unknown {
-  const some: readonly unknown[] = Array.isArray(found) ? found : [found];
-  return some
-    .map((one) => (one as { readonly cause?: unknown } | undefined)?.cause)
-    .find((cause) => cause !== undefined);
+  const causes = [found].flat().map((one) => (one as { readonly cause?: unknown } | undefined)?.cause);
+  return causes.find((cause) => cause !== undefined);
 }
 
 function short(value: unknown): string {
   if (value instanceof Error) return `${value.name}: ${value.message}`;
-  return inspect(value, { depth: 2, breakLength: Infinity, maxArrayLength: 8, maxStringLength: 80 }).replaceAll(
-    '\n',
-    ' ',
-  );
+  const text = inspect(value, { depth: 2, breakLength: Infinity, maxArrayLength: 8, maxStringLength: 80 });
+  return text.replaceAll('\n', ' ');
 }

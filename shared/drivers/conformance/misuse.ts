@@ -1,8 +1,8 @@
 // Misuse is a TypeError and sends nothing; closing is idempotent and final.
 import type { EntityVersion, Write } from '../../store/contract/driver.ts';
 import { matches, misused, rejects, same } from './assertions.ts';
-import { check, type Check } from './check.ts';
-import { CALL, entityId, idsOfOneLane, insert, noise, part, patch, readOne, textOf, written } from './calls.ts';
+import { check, type Check } from './contract-check.ts';
+import { CALL, entityId, idsOfOneLane, insert, noise, part, patch, readOne, textOf, written } from './check-calls.ts';
 
 export const MISUSE: readonly Check[] = [
   check('rule 18: a write or removal without a real version is misuse and changes nothing', async (driver, id) => {
@@ -60,26 +60,22 @@ export const MISUSE: readonly Check[] = [
       await misused(driver.write([insert(id, [part('h', 'x')])], CALL));
       await misused(driver.read([{ id, parts: 'all' }], CALL));
     }
-    for (const name of ['', 'H', 'p12345', 'pp', 'p_1', '1']) {
+    for (const name of ['', 'H', 'p12345', 'pp', 'p_1', '1'])
       await misused(driver.write([insert(prefix, [part(name, 'x')])], CALL));
-    }
     await misused(driver.write([insert(prefix, [part('h', 'x'), part('h', 'y')])], CALL));
     await misused(driver.list("a'", undefined, 10, CALL));
   }),
 
-  check(
-    'a closed driver fails: reads and lists reject, writes and removals are not sent',
-    async (_driver, id, around) => {
-      const own = await around.open();
-      const version = await written(own, insert(id, [part('h', 'x')]));
-      await own.close();
-      await own.close();
-      await rejects(own.read([{ id, parts: 'all' }], CALL), { code: 'unavailable' });
-      await rejects(own.list(id, undefined, 10, CALL), { code: 'unavailable' });
-      matches(await own.write([patch(id, version, [part('h', 'y', 1)])], CALL), [UNSENT]);
-      matches(await own.remove([{ id, version }], CALL), [UNSENT]);
-    },
-  ),
+  check('a closed driver rejects reads and lists, and sends no write or removal', async (_driver, id, around) => {
+    const own = await around.open();
+    const version = await written(own, insert(id, [part('h', 'x')]));
+    await own.close();
+    await own.close();
+    await rejects(own.read([{ id, parts: 'all' }], CALL), { code: 'unavailable' });
+    await rejects(own.list(id, undefined, 10, CALL), { code: 'unavailable' });
+    matches(await own.write([patch(id, version, [part('h', 'y', 1)])], CALL), [UNSENT]);
+    matches(await own.remove([{ id, version }], CALL), [UNSENT]);
+  }),
 ];
 
 /** Certainly not applied, and the cause says why. */

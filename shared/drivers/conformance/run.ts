@@ -1,12 +1,12 @@
-// Runs checks one after another on a driver, tells which promises are broken, and removes what the
-// checks have written.
+// Runs checks one after another on a driver, reports the promises that it breaks, and removes the
+// entities that the checks have written.
 import type { Driver, EntityId } from '../../store/contract/driver.ts';
-import { CALL, freshPrefix } from './calls.ts';
-import type { Around, Check } from './check.ts';
+import { CALL, freshPrefix } from './check-calls.ts';
+import type { Around, Check } from './contract-check.ts';
 
 export interface Broken {
   readonly check: string;
-  /** What was found in place of what was expected, in a line. */
+  /** In one line: what was found, and what was expected. */
   readonly why: string;
 }
 
@@ -64,9 +64,9 @@ async function removeSome(driver: Driver, ids: readonly EntityId[]): Promise<voi
   }
 }
 
-/** As much as a line of a report holds. */
+/** The longest reason that a line of a report shows. */
 const REASON_CHARS_MAX = 400;
-/** Errors repeat the beginning of what caused them. */
+/** An error often repeats its cause's message: of two that begin alike one is told. */
 const REPEATED_CHARS = 60;
 
 interface Told {
@@ -75,7 +75,7 @@ interface Told {
   readonly cause?: unknown;
 }
 
-/** Why an outcome or error came about, in a line, with those of its causes that add something. */
+/** The reason of an outcome or error in one line, with the causes that add something. */
 export function reasonOf(error: unknown): string {
   const messages: string[] = [];
   for (let at = error as Told | undefined; at !== undefined; at = at.cause as Told | undefined) {

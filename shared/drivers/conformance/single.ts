@@ -1,7 +1,18 @@
 // One write, read or removal at a time: conditions, versions, absence.
 import { matches, same } from './assertions.ts';
-import { check, type Check } from './check.ts';
-import { entityId, insert, part, patch, readOne, removeOne, replace, textOf, writeOne, written } from './calls.ts';
+import { check, type Check } from './contract-check.ts';
+import {
+  entityId,
+  insert,
+  part,
+  patch,
+  readOne,
+  removeOne,
+  replace,
+  textOf,
+  writeOne,
+  written,
+} from './check-calls.ts';
 
 const REFUSED = { kind: 'refused', reason: 'condition' };
 

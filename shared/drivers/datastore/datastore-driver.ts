@@ -1,4 +1,5 @@
-// Cloud Datastore. Every change of an entity has a baseVersion and FAIL: others overwrote silently.
+// Cloud Datastore. Every change has a baseVersion and FAIL, because all other ways of resolving a
+// conflict overwrite silently.
 import type {
   Driver,
   DriverLimits,
@@ -16,15 +17,15 @@ import type {
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { fitsAlone, refused, unknown } from '../common/outcomes.ts';
+import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
 import { probeOnce } from '../common/probe.ts';
-import type { DatastoreCalls } from './own-client.ts';
+import type { DatastoreCalls } from './datastore-calls.ts';
 import { outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
 import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';
 import { probe, SERVICE } from './datastore-probe.ts';
 
-/** Sorts behind every character an id may have. */
+/** Sorts behind every character of an id. */
 const AFTER_ALL_IDS = '\x7f';
 
 /** With `doubtful` it probes the endpoint before it sends the first condition. */
@@ -51,7 +52,7 @@ export function driverOn(
       const whole = requests.filter(({ parts }) => parts === 'all');
       const inPart = requests.filter(({ parts }) => parts !== 'all');
       const isMixed = whole.length > 0 && inPart.length > 0;
-      // A lookup has one mask: entities wanted whole and in part are asked for side by side.
+      // Two lookups at once if some are wanted whole and others in part, as a lookup has one mask.
       const groups = isMixed ? [whole, inPart] : [requests];
       const found = await Promise.all(groups.map((group) => lookup(calls, space, group, timeoutMs)));
       return requests.map((request) => toEntity(request, found.find((one) => one.has(request.id))?.get(request.id)));
@@ -85,10 +86,10 @@ export function driverOn(
   };
 }
 
-/** Entities that lookups have told of; undefined for one that is not there. */
+/** The results of lookups; undefined for a missing entity. */
 type Found = Map<EntityId, EntityResult | undefined>;
 
-/** Keys that a reply leaves out are asked for again. Only the second failure loses the rest. */
+/** Asks again for keys that a reply leaves out. Tolerates one failure after each progress. */
 async function lookup(
   calls: DatastoreCalls,
   space: KeySpace,
@@ -115,7 +116,7 @@ async function lookup(
   return found;
 }
 
-/** Without a version a result tells nothing: none could be the condition of a write. */
+/** Ignores a result without a version, because a write could have no condition on it. */
 function note(all: Found, { found = [], missing = [] }: LookupResponse): void {
   for (const key of missing) all.set(idOf(key), undefined);
   for (const result of found) if (result.version !== undefined) all.set(idOf(result.entity?.key), result);
@@ -138,7 +139,7 @@ function deletionOf(space: KeySpace, { id, version }: Removal): Mutation {
   return { delete: keyOf(space, id), baseVersion: version, conflictResolutionStrategy: 'FAIL' };
 }
 
-/** For an endpoint that ignores masks: reads first, then writes whole on the read's condition. */
+/** For an endpoint that ignores masks: reads first, then writes whole entities at that version. */
 async function wholeMutations(
   calls: DatastoreCalls,
   space: KeySpace,
@@ -171,7 +172,7 @@ function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult |
 function outcomesOf(response: CommitResponse, count: number): readonly WriteOutcome[] {
   return Array.from({ length: count }, (_, index): WriteOutcome => {
     const result = response.mutationResults[index];
-    // FAIL reports a conflict as an error; a server that reports it here has not been understood.
+    // With FAIL a conflict is an error. A server that reports it here does not know FAIL.
     if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
     return { kind: 'written', version: result.version as EntityVersion };
   });
@@ -190,12 +191,9 @@ async function list(
     ...(prefix === '' ? {} : { range: [bound(prefix), bound(prefix + AFTER_ALL_IDS)] as const }),
     ...(cursor === undefined ? {} : { startCursor: Buffer.from(cursor, 'base64') }),
   };
-  const { keys, moreResults, endCursor } = await calls
-    .runQuery(space.namespace, query, timeoutMs)
-    .catch((error: unknown) => {
-      throw readError(error);
-    });
-  // The legacy emulator promises more for ever: only full or cut pages are followed.
+  const found = calls.runQuery(space.namespace, query, timeoutMs);
+  const { keys, moreResults, endCursor } = await found.catch((error: unknown) => Promise.reject(readError(error)));
+  // The legacy emulator always promises more, so only a full or cut page has a next one.
   const more = moreResults === 'NOT_FINISHED' || (keys.length >= count && moreResults !== 'NO_MORE_RESULTS');
   return {
     ids: keys.map(idOf),

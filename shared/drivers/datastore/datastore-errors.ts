@@ -1,10 +1,11 @@
-// Datastore's errors by gRPC code. Only the service's own verdict refuses; others are `unknown`.
+// Translates Datastore's errors by gRPC code. Only a verdict of the service itself is a refusal;
+// after any other error the outcome is `unknown`.
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { NotSentError, refused, unknown } from '../common/outcomes.ts';
+import { NotSentError, refused, unknown } from '../common/driver-outcomes.ts';
 import { CODE, StatusError } from './grpc/grpc-status.ts';
 
-/** Datastore has no code for it, but "entity is too big" or "is longer than 1048487 bytes". */
+/** There is no code for this, but texts: "entity is too big", "is longer than 1048487 bytes". */
 const TOO_LARGE = /too (big|large|long)|(longer|larger) than|exceeds|maximum entity size/i;
 
 /** The outcome of the only write or removal of a commit that failed. */
@@ -15,10 +16,10 @@ export function outcomeOfOne(error: unknown, isInsert: boolean): Refused | Unkno
       return refused('condition', error);
     case CODE.NOT_FOUND:
     case CODE.FAILED_PRECONDITION:
-      // An insert states no version; for it these speak of the database.
+      // An insert has no version, so these codes must be about the database.
       return isInsert ? refused('denied', readError(error)) : refused('condition', error);
     case CODE.ABORTED:
-      // An insert has no version; a refused fresh id would be taken for its own.
+      // An insert has no version, and refused for its condition it would seem to have a taken id.
       return isInsert ? outcomeOfMany(error) : refused('condition', error);
     case CODE.INVALID_ARGUMENT:
       return refused(TOO_LARGE.test(String(error)) ? 'limit' : 'invalid', error);
@@ -33,18 +34,18 @@ export function outcomeOfOne(error: unknown, isInsert: boolean): Refused | Unkno
 export function outcomeOfMany(error: unknown): Refused | Unknown {
   if (error instanceof NotSentError) return refused('unsent', readError(error));
   if (isDenial(error)) return refused('denied', readError(error));
-  // Nothing documented says that such a commit, or one that is UNAVAILABLE, was not applied: gRPC
-  // gives this code also for a reply that is too large.
+  // No document says that a commit with this code, which gRPC also gives for too large replies, or
+  // with UNAVAILABLE, was not applied.
   return unknown(codeOf(error) === CODE.RESOURCE_EXHAUSTED ? 'throttled' : 'other', error);
 }
 
-/** The service's own word, which it says before it looks at what is asked. */
+/** Whether the service denied access, which it does before it reads the request. */
 function isDenial(error: unknown): boolean {
   if (!(error instanceof StatusError) || !error.isVerdict) return false;
   return error.code === CODE.PERMISSION_DENIED || error.code === CODE.UNAUTHENTICATED;
 }
 
-/** Tells what to do about a denial, by Google's text: its codes are the same. */
+/** What to do about a denial, by Google's text, as all denials have the same codes. */
 const ADVICE: readonly (readonly [text: RegExp, advice: string])[] = [
   [/API has not been used|is disabled/, 'datastore denies access, enable the Cloud Datastore API in the project'],
   [/database .*does not exist/i, 'datastore has no such database, create it in Datastore mode or correct databaseId'],
@@ -78,7 +79,7 @@ export function readError(error: unknown): StoreError {
   }
 }
 
-/** True if the server said that a condition does not hold. */
+/** Whether the server said that a condition does not hold. */
 export function isConditionFailure(error: unknown): boolean {
   const outcome = outcomeOfOne(error, false);
   return outcome.kind === 'refused' && outcome.reason === 'condition';

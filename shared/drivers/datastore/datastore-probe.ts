@@ -1,9 +1,9 @@
-// Tries base versions and masks (rule 25): without them an endpoint loses writes or parts.
+// Tries base versions and masks (rule 25), without which an endpoint loses writes or parts.
 import type { Refused } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { refused } from '../common/outcomes.ts';
+import { refused } from '../common/driver-outcomes.ts';
 import { drawProbeId, isRefused } from '../common/probe.ts';
-import type { DatastoreCalls } from './own-client.ts';
+import type { DatastoreCalls } from './datastore-calls.ts';
 import { isConditionFailure } from './datastore-errors.ts';
 import { keyOf, type KeySpace } from './entity-mapping.ts';
 import type { Mutation } from './messages/messages.ts';

@@ -1,5 +1,5 @@
 // Maps the contract's parts to Datastore's properties (FORMAT.md): `h`, or `p17_hatx` with a tag of
-// its id. A lookup has one mask: untagged it would fetch page 17 of each.
+// the entity's id. A lookup has one mask, which without tags would fetch page 17 of each entity.
 import {
   type DriverLimits,
   type EntityId,
@@ -12,8 +12,8 @@ import { hashOfId } from '../common/id-hash.ts';
 import type { Key, Properties, StoredEntity, Value } from './messages/messages.ts';
 
 /**
- * The limits of the service, less a margin: 1,048,572 bytes an entity, 10 MiB a request, 1,000 keys
- * a lookup. Older emulators stop at 500 mutations.
+ * The limits of the service, less a margin: 1,048,572 bytes per entity, 10 MiB per request, 1,000
+ * keys per lookup. Older emulators take 500 mutations.
  */
 export const LIMITS: DriverLimits = {
   provider: 'datastore',
@@ -39,7 +39,7 @@ export const EMULATOR_LIMITS: DriverLimits = { ...LIMITS, writeBytesMax: 3_800_0
 const TAG_CHARS = 4;
 const NUMBERED = /^[a-z][0-9]+$/;
 
-/** Which keys stand for ids: one kind in one namespace. */
+/** Where the entities are: in one kind of one namespace. */
 export interface KeySpace {
   readonly projectId: string;
   readonly databaseId: string;
@@ -56,7 +56,7 @@ export function idOf(key: Key | undefined): EntityId {
   return (key?.path.at(-1)?.name ?? '') as EntityId;
 }
 
-/** The property of a part. Part of what is stored: it never changes. */
+/** The property of a part. It is part of what is stored, so it never changes. */
 export function propertyOf(id: EntityId, part: PartName): string {
   return NUMBERED.test(part) ? `${part}_${tagOf(id)}` : part;
 }
@@ -70,7 +70,7 @@ export function entityOf(space: KeySpace, id: EntityId, parts: readonly Part[]):
   return { key: keyOf(space, id), properties };
 }
 
-/** Only parts that were asked for: emulators and tags that coincide bring others. */
+/** Gives only the wanted parts. Emulators, and equal tags of other ids, bring more. */
 export function partsOf(id: EntityId, properties: Properties, wanted: ReadRequest['parts']): Map<PartName, Uint8Array> {
   const parts = new Map<PartName, Uint8Array>();
   for (const name of wanted === 'all' ? namesIn(properties) : wanted) {
@@ -86,7 +86,7 @@ function namesIn(properties: Properties): PartName[] {
     .filter(isPartName);
 }
 
-/** A mask of nothing would mean everything: a request for no part asks for the key. */
+/** A request for no part asks for the key, because an empty mask would mean everything. */
 export function maskOf(requests: readonly ReadRequest[]): readonly string[] {
   const paths = new Set<string>();
   for (const { id, parts } of requests) {

@@ -1,4 +1,4 @@
-// The effects of requests on a provider in memory. Does the weakest thing that any provider does.
+// The effects of requests in memory, which promise no more than the weakest provider.
 import {
   chunksOf,
   type DriverLimits,
@@ -16,12 +16,12 @@ import {
   type Write,
   type WriteOutcome,
 } from '../../store/contract/driver.ts';
-import { refused, unknown } from '../common/outcomes.ts';
+import { refused, unknown } from '../common/driver-outcomes.ts';
 
-/** The stored entities. Drivers that share one are processes that share a database. */
+/** The stored entities. Drivers that share a state are like processes that share a database. */
 export interface MemoryState {
   readonly entities: Map<EntityId, StoredEntity>;
-  /** Versions given out so far; none is given twice. */
+  /** How many versions were given out; none is given twice. */
   versionCount: number;
 }
 
@@ -33,7 +33,6 @@ export interface StoredEntity {
   readonly chunksPeak: ReadonlyMap<PartName, number>;
 }
 
-/** Nothing is in it. */
 export function memoryState(): MemoryState {
   return { entities: new Map(), versionCount: 0 };
 }
@@ -45,11 +44,11 @@ export interface ListRequest {
   readonly count: number;
 }
 
-/** With `only`, other writes or removals have no effect, and all outcomes are `unknown`. */
+/** With `only`, no other writes or removals have an effect, and all outcomes are `unknown`. */
 export function memoryEffects(state: MemoryState, limits: DriverLimits) {
   return {
     read: (requests: readonly ReadRequest[]) => requests.map((request) => readOne(state, request)),
-    /** In order, to the first refused; of several, all are then `unknown`. Copies no bytes. */
+    /** Applies writes up to the first refused one, after which all of several are `unknown`. */
     write: (writes: readonly Write[], only?: readonly number[]) =>
       applyRequest<Write, WriteOutcome>(writes, only, (write) => applyWrite(state, limits, write)),
     /** As `write`. */
@@ -59,7 +58,7 @@ export function memoryEffects(state: MemoryState, limits: DriverLimits) {
   };
 }
 
-/** As the weakest provider: in order, to the first bad member, or the subset `only`. */
+/** Applies members in order up to the first bad one, or the subset `only`. */
 function applyRequest<T, O>(
   members: readonly T[],
   only: readonly number[] | undefined,
@@ -87,11 +86,10 @@ function applyWrite(state: MemoryState, limits: DriverLimits, write: Write): Wri
   const chunksPeak = new Map(base?.chunksPeak);
   for (const { name, bytes, chunksBefore } of write.parts) {
     const peak = chunksPeak.get(name) ?? 0;
-    if (chunksBefore < peak) {
+    if (chunksBefore < peak)
       throw new TypeError(
         `chunks would be left behind: id=${write.id} part=${name} chunksBefore=${chunksBefore} chunks=${peak}`,
       );
-    }
     chunksPeak.set(name, Math.max(chunksOf(bytes.byteLength, limits), write.kind === 'patch' ? chunksBefore : 0));
     if (bytes.byteLength === 0) parts.delete(name);
     else parts.set(name, bytes);
@@ -128,7 +126,7 @@ function readOne(state: MemoryState, { id, parts: wanted }: ReadRequest): Entity
   return { id, version: stored.version, parts: new Map(chosen.map(([name, bytes]) => [name, new Uint8Array(bytes)])) };
 }
 
-/** The cursor is the last id given: insertions and removals elsewhere move nothing. */
+/** The cursor is the last id that was given, so insertions and removals do not move it. */
 function listPage(state: MemoryState, { prefix, after, count }: ListRequest): ListPage {
   const ids = [...state.entities.keys()].filter((id) => id.startsWith(prefix) && id > after).sort();
   const page = ids.slice(0, count);

@@ -1,13 +1,14 @@
-// How late each service answers a caller in its region, November 2026. Neither provider publishes
-// latencies: a figure is measured by others, documented, or a guess, and says which.
+// How late each service answers a caller in its region, November 2026. As neither provider
+// publishes latencies, each figure says whether others measured it, a document has it, or it is a
+// guess.
 
-/** A round trip in milliseconds: its median, way and service together. */
+/** The median time of a round trip, with the network and the service. */
 export interface RoundTrip {
-  /** Of a request for one entity. */
+  /** For a request for one entity. */
   readonly ms: number;
   /** What each further entity of the same request adds. */
   readonly furtherEntityMs: number;
-  /** What each KiB adds, asked or answered. */
+  /** What each KiB of request or reply adds. */
   readonly kibMs: number;
 }
 
@@ -17,11 +18,11 @@ export interface SlowProfile {
   readonly commit: RoundTrip;
   /** The spread: a round trip is its median times a lognormal of this sigma. */
   readonly sigma: number;
-  /** Of this share of the requests, the round trip is so many times as long. */
+  /** This share of the requests takes so many times as long. */
   readonly tail?: { readonly share: number; readonly factor: number } | undefined;
-  /** Entities a second that a partition takes; more are throttled. */
+  /** Entities per second that a partition takes; more are throttled. */
   readonly partitionPerSecond?: number;
-  /** Requests a second that the account takes. */
+  /** Requests per second that the account takes; more are throttled. */
   readonly accountPerSecond?: number;
   /** Whether a commit holds its entities for half of its time, and others wait for them. */
   readonly locksEntities: boolean;
@@ -73,7 +74,7 @@ export const AZURE_TABLES_PROFILE: SlowProfile = {
   locksEntities: false,
 };
 
-/** The spread of a round trip of one's own: without one, callers would move in step. */
+/** The spread of round trips with a given median. Without it callers would move in step. */
 const EVEN_SIGMA = 0.4;
 
 /** Every round trip has this median, whatever is asked; limits and locks stay as they are. */

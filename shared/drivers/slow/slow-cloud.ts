@@ -1,5 +1,5 @@
-// A slow cloud: how late a service answers, what it turns away, and which commits wait for each
-// other. It decides only when things happen, never what they do.
+// Models how late a service answers, which requests it throttles, and which commits wait for each
+// other. It decides when requests have their effects, but not which.
 import type { Runtime } from '../../store/contract/runtime.ts';
 import type { SlowProfile } from './profiles.ts';
 
@@ -13,16 +13,16 @@ export interface SlowRequest {
   readonly partition?: string;
 }
 
-/** A request at the service: it has its effect now, unless it is throttled. */
+/** A request that has reached the service and has its effect now, unless it is throttled. */
 export interface Arrived {
   readonly isThrottled: boolean;
-  /** Waits until the reply, of so many bytes, is back; ends early when the signal aborts. */
+  /** Waits until a reply of this size is back, or until the signal aborts. */
   readonly reply: (bytes: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** A bucket holds what a service takes within so long: a guess, as no provider says it. */
+/** A bucket has room for the requests of this time. A guess, as no provider tells it. */
 const BURST_MS = 1_000;
-/** From this size on, a map loses what has no effect any more. */
+/** A map of this size drops entries that have no effect any more. */
 const LEAST_KEPT = 10_000;
 const KIB = 1_024;
 
@@ -37,7 +37,7 @@ export class SlowCloud {
   readonly #runtime: Pick<Runtime, 'monotonicMs' | 'sleep'>;
   readonly #random: () => number;
   readonly #buckets = new Lapsing<Bucket>((bucket, nowMs) => bucket.isFull(nowMs));
-  /** When the last commit that waits for an entity will let go of it. */
+  /** When the last commit that waits for an entity will release it. */
   readonly #freeAtMs = new Lapsing<number>((freeAtMs, nowMs) => freeAtMs <= nowMs);
 
   /** `random` draws numbers in [0, 1). */
@@ -47,7 +47,7 @@ export class SlowCloud {
     this.#random = random;
   }
 
-  /** Waits until the request has its effect; ends early when the signal aborts. */
+  /** Waits until the request has its effect, or until the signal aborts. */
   async arrive({ kind, ids, bytes, partition = '' }: SlowRequest, signal?: AbortSignal): Promise<Arrived> {
     const { partitionPerSecond, accountPerSecond, locksEntities } = this.#profile;
     const { ms, furtherEntityMs, kibMs } = this.#profile[kind];
@@ -65,7 +65,7 @@ export class SlowCloud {
     };
   }
 
-  /** A timer may fire early, and rounds its time down. */
+  /** Waits again, as a timer may fire early and rounds its time down. */
   async #until(dueMs: number, signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
       const leftMs = dueMs - this.#runtime.monotonicMs();
@@ -82,14 +82,14 @@ export class SlowCloud {
     return bucket.take(units, nowMs);
   }
 
-  /** The moment when all entities are free: then the commit takes effect, and holds them. */
+  /** Locks the entities from the time when all are free, which is when the commit takes effect. */
   #lock(ids: readonly string[], dueMs: number, holdMs: number): number {
     const effectMs = Math.max(dueMs, ...ids.map((id) => this.#freeAtMs.get(id) ?? 0));
     for (const id of ids) this.#freeAtMs.set(id, effectMs + holdMs, this.#runtime.monotonicMs());
     return effectMs;
   }
 
-  /** A round trip by its median. The same number of draws for every request. */
+  /** The ratio of a round trip to its median. Draws as many numbers for every request. */
   #draw(): number {
     const { sigma, tail } = this.#profile;
     const factor = Math.exp(sigma * normal(this.#random));
@@ -102,7 +102,7 @@ export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** A map that loses lapsed values when it has grown, so that no run fills the memory. */
+/** A map that drops lapsed values when it has grown, so that no run fills the memory. */
 class Lapsing<Value> {
   readonly #values = new Map<string, Value>();
   readonly #hasLapsed: (value: Value, nowMs: number) => boolean;
@@ -137,7 +137,7 @@ class Bucket {
     this.#filledAtMs = nowMs;
   }
 
-  /** A request that is turned away takes nothing. */
+  /** A throttled request takes nothing. */
   take(units: number, nowMs: number): boolean {
     const filled = this.#filled(nowMs);
     const takes = units <= filled;

@@ -2,7 +2,7 @@
 // `unknown`, and the next call is answered.
 import { describe, expect, test } from 'vitest';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
-import { part, patch, written } from '../../../shared/drivers/conformance/calls.ts';
+import { part, patch, written } from '../../../shared/drivers/conformance/check-calls.ts';
 import { datastoreAt, TRANSPORTS } from '../emulated.ts';
 import { A, INSERT, READ } from '../one-of-each.ts';
 import {

@@ -11,9 +11,9 @@ import type { Recording } from '../../../infra/cli/doctor/recording.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
 import { networkOf, profileOf } from '../../../infra/emulators/emulated-network.ts';
-import { CALL, listAll } from '../../../shared/drivers/conformance/calls.ts';
-import { RECORDED } from '../../../shared/drivers/conformance/conformance.ts';
-import { refused } from '../../../shared/drivers/common/outcomes.ts';
+import { CALL, listAll } from '../../../shared/drivers/conformance/check-calls.ts';
+import { RECORDED } from '../../../shared/drivers/conformance/contract-checks.ts';
+import { refused } from '../../../shared/drivers/common/driver-outcomes.ts';
 import { memoryDriver, type MemoryFaults, memoryState } from '../../../shared/drivers/memory.ts';
 import { DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
 import { type Driver, type EntityVersion, partBytes, type Write } from '../../../shared/store/contract/driver.ts';
@@ -179,7 +179,7 @@ const PLANTED: readonly (readonly [what: string, place: () => Place, broken: Reg
   ['ignores conditions', () => altered(ignoresConditions), /a patch at a stale version is refused and changes nothing/],
   ['loses patches', () => altered(losesPatches), /a patch changes the named parts and keeps the others/],
   ['takes smaller entities', () => altered(takesLess), /an entity of exactly the largest size is written and read/],
-  ['lists without an order', () => altered(listsWithoutOrder), /a listing has one order, however small its pages are/],
+  ['lists without an order', () => altered(listsWithoutOrder), /a listing gives each id once, and in one order/],
   ['repeats a cursor', () => altered(repeatsCursors), /a listing gave the same cursor twice/],
   [
     'tells other versions',
@@ -187,7 +187,7 @@ const PLANTED: readonly (readonly [what: string, place: () => Place, broken: Reg
     /the version that a write answers is the one that a read/,
   ],
   ['acknowledges removals that it did not do', () => altered(lies), /a removal at the present version removes/],
-  ['cuts long parts', () => altered(cutsLongParts), /a part of 300 KB shrinks, grows and goes/],
+  ['cuts long parts', () => altered(cutsLongParts), /a part grows to 300 KB, shrinks and goes/],
   [
     'applies a part of a request that should be atomic',
     () => ({

@@ -1,7 +1,7 @@
 // Rules 1 to 7: what a commit is, and how its fate is learned.
 import assert from 'node:assert';
 import { describe, expect, test } from 'vitest';
-import { refused } from '../../../shared/drivers/common/outcomes.ts';
+import { refused } from '../../../shared/drivers/common/driver-outcomes.ts';
 import { type MemoryCall, memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
 import { type Attempt, OpenAttempts, settlementOf } from '../../../shared/store/container/attempts.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';

@@ -1,5 +1,6 @@
-// Entities: checked as they come in, kept encoded, taken apart only for a patch, a mask or a query.
-import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/limits.ts';
+// Entities are checked when they arrive and kept encoded. Only a patch, a mask or a comparison
+// decodes them again.
+import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/service-limits.ts';
 import { decoder, encoder, type Entity } from '../wire/protocol.ts';
 import { invalid } from '../wire/rpc-status.ts';
 import type { Database, KeyRef } from './entity-keys.ts';
@@ -21,7 +22,7 @@ export interface CheckedEntity extends CheckedProperties {
 const decode = decoder('Entity');
 const encode = encoder('Entity');
 
-/** Checks the properties, but not the size. Throws INVALID_ARGUMENT naming the field. */
+/** Checks the properties, but not the size. Throws INVALID_ARGUMENT that names the field. */
 export function parseEntity(bytes: Buffer, database: Database): CheckedEntity {
   const entity = decode(bytes);
   const checked = checkedProperties(byName(entity), database);
@@ -29,7 +30,7 @@ export function parseEntity(bytes: Buffer, database: Database): CheckedEntity {
   return { key: entity.key, ...checked };
 }
 
-/** Encodes the stored form, which shares no memory with the request. `key` is encoded. */
+/** Encodes the stored form, which shares no memory with the request. `key` is already encoded. */
 export function encodeEntity(key: Buffer, properties: Properties = new Map()): Buffer {
   return encode({ key, properties: [...properties.values()] });
 }
@@ -48,14 +49,14 @@ export function shown(entity: Buffer, mask: Mask | undefined): Buffer {
   return mask === undefined ? entity : encodeEntity(decode(entity).key, masked(propertiesOf(entity), mask));
 }
 
-/** True if both hold the same properties, in whichever order: a write of these changes nothing. */
+/** Whether both have the same properties, in any order: then a write changes nothing. */
 export function sameProperties(one: Properties, other: Properties): boolean {
   return (
     one.size === other.size && [...one].every(([name, { value }]) => other.get(name)?.value.equals(value) === true)
   );
 }
 
-/** Throws naming the one at fault. */
+/** Throws an error that names the wrong property. */
 export function checkedProperties(properties: Properties, database: Database): CheckedProperties {
   const checked = [...properties].map(
     ([name, property]) => [name, checkedProperty(property, { database, depth: 0 })] as const,

@@ -1,4 +1,5 @@
-// Checks keys and makes strings in their order: an entity and its descendants are one range.
+// Checks keys, and makes strings that sort as the keys do: an entity and its descendants are one
+// range.
 import { isUtf8 } from 'node:buffer';
 import {
   INDEXED_BYTES_MAX,
@@ -7,11 +8,11 @@ import {
   NUMBER_BYTES,
   PATH_ELEMENTS_MAX,
   STRING_OVERHEAD_BYTES,
-} from '../wire/limits.ts';
+} from '../wire/service-limits.ts';
 import { decoder, encoder, type PartitionId, type PathElement } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/rpc-status.ts';
 
-/** The name under which queries and masks speak of an entity's key. */
+/** The name of an entity's key in queries and masks. */
 export const KEY = '__key__';
 
 /** Project and database of a request, to which all its keys must belong. */
@@ -25,7 +26,7 @@ export interface KeyRef {
   readonly partition: string;
   /** Kind of the last element. */
   readonly kind: string;
-  /** Sorts keys of a partition as strings, a character a byte. */
+  /** Sorts as the key does within its partition; each character stands for one byte. */
   readonly order: string;
   /** The encoded `Key`, canonical. */
   readonly encoded: Buffer;
@@ -33,20 +34,20 @@ export interface KeyRef {
   readonly sizeBytes: number;
 }
 
-/** Kinds of keys that a field of a request allows. */
+/** What a field allows in a key beyond the usual. Default: none of these. */
 export interface KeyRules {
-  /** Reserved kinds and names; default: refused. */
+  /** Reserved kinds and names. */
   readonly reserved?: 'allowed';
-  /** Another project or database than the request's; default: refused. */
+  /** Another project or database than the request's. */
   readonly foreign?: 'allowed';
-  /** A last element without an identifier; default: refused. */
+  /** A last element without an identifier. */
   readonly incomplete?: 'allowed';
 }
 
 const decode = decoder('Key');
 const encode = encoder('Key');
 
-/** Throws INVALID_ARGUMENT naming the field below the key. */
+/** Throws INVALID_ARGUMENT that names the field in the key. */
 export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}): KeyRef {
   const { partitionId, path } = decode(bytes);
   if (path.length === 0) throw invalid('path', 'must have at least one element');
@@ -66,7 +67,7 @@ export function parseKey(bytes: Buffer, database: Database, rules: KeyRules = {}
   return { partition: partitionName(place), kind: path.at(-1)!.kind.toString(), order, encoded, sizeBytes };
 }
 
-/** True if only the identifier of the last element is missing. */
+/** Whether only the identifier of the last element is missing. */
 export function isIncomplete(key: Buffer): boolean {
   const last = decode(key).path.at(-1);
   return last !== undefined && last.idType === undefined;
@@ -123,7 +124,7 @@ export function isReserved(name: string): boolean {
   return name.length >= 4 && name.startsWith('__') && name.endsWith('__');
 }
 
-/** Throws if masks, filters and orders must not name this. Embedded paths are UNIMPLEMENTED. */
+/** Throws unless a mask, filter or order may name this. Embedded paths are UNIMPLEMENTED. */
 export function checkPath(path: string, field: string): void {
   if (path !== KEY && isReserved(path)) throw invalid(field, `"${path}" is reserved`);
   if (/[.\\]/.test(path)) throw unsupported(`${field} "${path}": a path into an embedded entity`);
@@ -131,7 +132,7 @@ export function checkPath(path: string, field: string): void {
 
 const DIMENSION = /^[A-Za-z\d.\-_]{1,100}$/;
 
-/** The database of the request, with the namespace. Throws if the partition is of another one. */
+/** The request's database with the namespace. Throws if the partition names another database. */
 function placeOf(partitionId: PartitionId | null, { projectId, databaseId }: Database, rules: KeyRules): PartitionId {
   const { projectId: project = '', databaseId: database = '', namespaceId = '' } = partitionId ?? {};
   if (rules.foreign === 'allowed')
@@ -146,7 +147,7 @@ function placeOf(partitionId: PartitionId | null, { projectId, databaseId }: Dat
   return { projectId, databaseId, namespaceId };
 }
 
-/** Sorts a text before its extensions: 0xff follows a zero byte in it, 0x01 its end. */
+/** Makes a text sort before its extensions: 0xff follows each zero byte in it, 0x01 its end. */
 function escaped(text: Buffer): string {
   return `${text.toString('latin1').replaceAll('\0', '\0\u00ff')}\0\u0001`;
 }

@@ -1,4 +1,4 @@
-// Checks one property, counts its bytes as the service does, and completes what it stores.
+// Checks one property, counts its bytes as the service does, and gives the form that is stored.
 import { isUtf8 } from 'node:buffer';
 import {
   ENTITY_OVERHEAD_BYTES,
@@ -8,7 +8,7 @@ import {
   NUMBER_BYTES,
   PROPERTY_BYTES_MAX,
   STRING_OVERHEAD_BYTES,
-} from '../wire/limits.ts';
+} from '../wire/service-limits.ts';
 import { decoder, encoder, type Property, type Value } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/rpc-status.ts';
 import { type Database, isReserved, parseKey } from './entity-keys.ts';
@@ -19,7 +19,7 @@ export type Properties = ReadonlyMap<string, Property>;
 /** The surroundings of a property. */
 export interface Place {
   readonly database: Database;
-  /** Entities around it but the outermost. */
+  /** How many entities are around it, without the outermost. */
   readonly depth: number;
 }
 
@@ -39,7 +39,7 @@ const decodeTimestamp = decoder('google.protobuf.Timestamp');
 const encodeTimestamp = encoder('google.protobuf.Timestamp');
 const decodePoint = decoder('google.type.LatLng');
 
-/** As it is stored. Throws naming the property, or the field below its value. */
+/** The property as it is stored. Errors name the property or a field in its value. */
 export function checkedProperty({ name: nameBytes, value }: Property, place: Place): Checked<Property> {
   if (nameBytes.length === 0) throw invalid('properties', 'a property name must not be empty');
   if (!isUtf8(nameBytes)) throw invalid('properties', 'a property name must be valid UTF-8');
@@ -54,7 +54,7 @@ export function checkedProperty({ name: nameBytes, value }: Property, place: Pla
   };
 }
 
-/** The content of a value as it is stored; none: as it came. */
+/** Checks a value. Gives a `part` only if its stored content differs from what was sent. */
 type Check = (value: Value, place: Place) => Partial<Checked<Buffer>> & Pick<Checked<Buffer>, 'sizeBytes'>;
 
 const fixed =
@@ -110,7 +110,7 @@ function checkedValue(bytes: Buffer, place: Place): Checked<Buffer> {
 const SECONDS_MIN = -62_135_596_800;
 const SECONDS_MAX = 253_402_300_799;
 
-/** Rounded down to microseconds. */
+/** Rounds down to microseconds, as the service does. */
 function checkedTimestamp(bytes: Buffer): Checked<Buffer> {
   const { seconds, nanos } = decodeTimestamp(bytes);
   if (!(Number(seconds) >= SECONDS_MIN && Number(seconds) <= SECONDS_MAX))
@@ -129,7 +129,7 @@ function checkedArray(bytes: Buffer, place: Place): Checked<Buffer> {
   return { part: encodeArray({ values: values.map(({ part }) => part) }), sizeBytes: Math.max(1, sumOf(values)) };
 }
 
-/** An entity inside another one; its key may be missing. Counted as Google's emulator counts. */
+/** An entity inside another one, which may lack a key. Its size is as Google's emulator counts. */
 function checkedEntity(bytes: Buffer, place: Place): Checked<Buffer> {
   const { key: keyBytes, properties } = decodeEntity(bytes);
   const rules = { reserved: 'allowed', foreign: 'allowed', incomplete: 'allowed' } as const;

@@ -7,7 +7,7 @@ import type { Properties } from './entity-values.ts';
 /** Names of properties. */
 export type Mask = ReadonlySet<string>;
 
-/** Undefined without a mask: all properties. Throws a StatusError that names the path at fault. */
+/** Undefined without a mask: all properties. Throws an error that names a wrong path. */
 export function maskOf(mask: PropertyMask | null): Mask | undefined {
   if (mask === null) return undefined;
   for (const [place, path] of mask.paths.entries())
@@ -23,7 +23,7 @@ export function masked(properties: Properties, mask: Mask): Properties {
   return new Map([...properties].filter(([name]) => mask.has(name)));
 }
 
-/** A property that the mask names comes from `given`, or goes if absent there; others stay. */
+/** Takes the properties that the mask names from `given`, and all others from `present`. */
 export function merged(present: Properties, given: Properties, mask: Mask): Properties {
   const kept = [...present].filter(([name]) => !mask.has(name));
   return new Map([...kept, ...masked(given, mask)]);

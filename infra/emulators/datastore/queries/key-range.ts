@@ -1,5 +1,5 @@
 // The range of a query: entities of one kind, in the order of their keys. Conditions on other
-// properties are UNIMPLEMENTED: this project's clients send none.
+// properties are UNIMPLEMENTED, because this project's clients send none.
 import { type Database, KEY, parseKey, partitionOf } from '../entities/entity-keys.ts';
 import {
   decoder,
@@ -26,7 +26,7 @@ const OP = (name: string) => enumValue('PropertyFilter.Operator', name);
 const AND = enumValue('CompositeFilter.Operator', 'AND');
 const DESCENDING = enumValue('PropertyOrder.Direction', 'DESCENDING');
 
-/** The bounds of an operator with a key's order. The least string behind another ends in a zero. */
+/** The range that each operator makes of a key's order. */
 const BOUNDS = new Map<number, (order: string) => Bounds>([
   [OP('LESS_THAN'), (order) => ({ from: '', to: order })],
   [OP('LESS_THAN_OR_EQUAL'), (order) => ({ from: '', to: after(order) })],
@@ -40,7 +40,7 @@ export function after(order: string): string {
   return `${order}\0`;
 }
 
-/** Throws INVALID_ARGUMENT naming the field below the query, or UNIMPLEMENTED. */
+/** Throws INVALID_ARGUMENT that names the field in the query, or UNIMPLEMENTED. */
 export function keyRangeOf(query: Query, partitionId: PartitionId | null, database: Database): KeyRange {
   if (query.findNearest !== null) throw unsupported('find_nearest');
   if (query.distinctOn.length > 0) throw unsupported('distinct_on');
@@ -56,7 +56,7 @@ export function keyRangeOf(query: Query, partitionId: PartitionId | null, databa
   };
 }
 
-/** True if the query projects its keys, the only projection there is. */
+/** Whether the query wants keys alone, the only projection that is supported. */
 export function isKeysOnly({ projection }: Query): boolean {
   for (const [place, { property }] of projection.entries()) checkIsKey(property, `projection[${place}]`);
   return projection.length > 0;

@@ -1,16 +1,16 @@
-// Entities by key. An answer larger than clients accept is cut, and the rest deferred.
+// Finds entities by key. An answer that is too large for clients is cut, and the rest deferred.
 import { encodeEntity, shown } from '../entities/entities.ts';
 import { type Database, keyName, type KeyRef, parseKey } from '../entities/entity-keys.ts';
 import { maskOf } from '../entities/mask.ts';
 import type { Stored } from '../storage/storage.ts';
 import { readAs, type Services } from '../storage/open-transactions.ts';
-import { ANSWER_BYTES_MAX, LOOKUP_KEYS_MAX } from '../wire/limits.ts';
+import { ANSWER_BYTES_MAX, LOOKUP_KEYS_MAX } from '../wire/service-limits.ts';
 import { encoder, type LookupRequest, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid } from '../wire/rpc-status.ts';
 
 const encodeResponse = encoder('LookupResponse');
 
-/** Bytes of a result besides its entity and cursor: version, times, tags. */
+/** The bytes of a result's version, times and tags, which come beside its entity and cursor. */
 export const RESULT_OVERHEAD_BYTES = 64;
 
 function keysOf({ keys }: LookupRequest, database: Database): KeyRef[] {

@@ -1,11 +1,11 @@
-// RunQuery: one batch of a query's results, with a cursor after each of them. A cursor holds a key,
-// so that concurrent writes do not move it.
+// RunQuery gives one batch of a query's results, with a cursor after each of them. A cursor holds a
+// key, so that concurrent writes do not move it.
 import { shown } from '../entities/entities.ts';
 import type { Database } from '../entities/entity-keys.ts';
 import { maskOf } from '../entities/mask.ts';
 import { sortedOrders, type Storage, type Stored } from '../storage/storage.ts';
 import type { Services } from '../storage/open-transactions.ts';
-import { ANSWER_BYTES_MAX, BATCH_RESULTS_MAX } from '../wire/limits.ts';
+import { ANSWER_BYTES_MAX, BATCH_RESULTS_MAX } from '../wire/service-limits.ts';
 import { encoder, enumValue, type Query, type RunQueryRequest, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid, unsupported } from '../wire/rpc-status.ts';
 import { after, isKeysOnly, type KeyRange, keyRangeOf } from './key-range.ts';

@@ -1,13 +1,14 @@
-// A file that outlives a kill: each key's newest value, in SQLite. A power cut costs the last ones.
+// A file with each key's newest value, in SQLite. A killed process loses nothing of it; a power cut
+// may lose the last changes.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { deserialize, serialize } from 'node:v8';
 
-/** A key's new value; undefined: it is gone. */
+/** A key's new value; undefined if the key is gone. */
 export type Change = readonly [key: string, value: unknown];
 
 export interface Journal {
-  /** Returns once the operating system has them; after a kill all of them are there, or none. */
+  /** Returns once the operating system has the changes. A kill keeps all of them, or none. */
   append(changes: readonly Change[]): void;
   /** Forgets all keys. */
   clear(): void;
@@ -19,7 +20,7 @@ const APPLICATION_ID = 0x7374_6f77;
 /** SQLite's code for a file that is no database. */
 const NOT_A_DATABASE = 26;
 
-/** Throws, with nothing changed, if the file holds something else. Makes it where there is none. */
+/** Makes a missing file. Throws, with nothing changed, if a file holds something else. */
 export function openJournal(file: string, restore: (entries: ReadonlyMap<string, unknown>) => void): Journal {
   checkJournal(file);
   const database = openDatabase(file);
@@ -52,7 +53,7 @@ export function openJournal(file: string, restore: (entries: ReadonlyMap<string,
   };
 }
 
-/** Makes a journal of an empty file. */
+/** Makes an empty file a journal. */
 function readEntries(database: DatabaseSync): Map<string, unknown> {
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID`);
@@ -60,13 +61,13 @@ function readEntries(database: DatabaseSync): Map<string, unknown> {
   return new Map(rows.map(({ key, value }) => [textOf(key), deserialize(value as Uint8Array)]));
 }
 
-/** Throws if there is a file, and it holds something else. */
+/** Throws if the file exists and holds something else. */
 export function checkJournal(file: string): void {
   if (existsSync(file) && !isOwn(file))
     throw new Error(`${file} holds no data of this emulator; remove it or name another`);
 }
 
-/** Also of one that a kill left empty. Not read-only: what a kill left open is ended first. */
+/** True also for a file that a kill left empty. Not read-only, as SQLite may have to repair it. */
 function isOwn(file: string): boolean {
   const database = openDatabase(file);
   try {
@@ -81,12 +82,12 @@ function isOwn(file: string): boolean {
   }
 }
 
-/** Loaded here alone: Node.js 22 warns of it. */
+/** Loads SQLite only when it is needed, because Node.js 22 warns about it. */
 function openDatabase(file: string): DatabaseSync {
   return new (process.getBuiltinModule('node:sqlite').DatabaseSync)(file);
 }
 
-/** As bytes: Node.js 22 cuts a text at its first NUL. */
+/** Keys are stored as bytes, because Node.js 22 cuts a text at its first NUL. */
 function textOf(key: unknown): string {
   return Buffer.from(key as Uint8Array).toString();
 }

@@ -10,7 +10,7 @@ type Entity = Dump['entities'][number];
 /** The greatest version that was given out; no key's name is empty. */
 const LAST_VERSION = '';
 
-/** Without a file: memory alone. Throws, with nothing changed, if the file is another's. */
+/** Without a file the data is in memory alone. Throws if the file holds something else. */
 export function createKeptStorage(nowMs: () => number, file: string | undefined) {
   if (file === undefined) {
     const storage = createStorage(nowMs);
@@ -21,7 +21,7 @@ export function createKeptStorage(nowMs: () => number, file: string | undefined)
   const journal = openJournal(file, (entries) => storage.restore(dumpOf(entries)));
   return {
     storage,
-    /** Writes down what was changed since it was called last. */
+    /** Writes the changes since the last call to the file. */
     keep() {
       if (changed.size === 0) return;
       journal.append([[LAST_VERSION, storage.lastVersion], ...[...changed].map((one) => changeOf(storage, one))]);

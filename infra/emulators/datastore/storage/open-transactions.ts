@@ -1,7 +1,7 @@
-// Optimistic transactions: one commits only if its reads have not changed. Nobody waits for a lock.
+// Transactions are optimistic, without locks: one commits only if nothing that it read has changed.
 import { randomBytes } from 'node:crypto';
 import type { KeyRef } from '../entities/entity-keys.ts';
-import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/limits.ts';
+import { OPEN_TRANSACTIONS_MAX, TRANSACTION_IDLE_MS_MAX, TRANSACTION_MS_MAX } from '../wire/service-limits.ts';
 import type { ReadOptions, TransactionOptions } from '../wire/protocol.ts';
 import { invalid, status, StatusError, unsupported } from '../wire/rpc-status.ts';
 import type { Storage } from './storage.ts';
@@ -10,7 +10,7 @@ export interface Transaction {
   readonly id: Buffer;
   /** Reads see the database as of this version. */
   readonly snapshot: number;
-  /** All that it has read, by name. */
+  /** The keys that it has read, by name. */
   readonly reads: Map<string, KeyRef>;
 }
 
@@ -29,9 +29,11 @@ interface Open extends Transaction {
 }
 
 const GONE = 'the referenced transaction has expired or is no longer valid';
+const END_THEM = 'commit them or roll them back';
+const STALE = 'something this transaction has read was changed by another since: begin again';
 
 export function createTransactions(storage: Storage, nowMs: () => number) {
-  // In all ids, so that another server's are unknown here.
+  // Stands in all ids, so that another server's ids are unknown here.
   const server = randomBytes(8).toString('hex');
   const open = new Map<string, Open>();
   let issued = 0;
@@ -54,10 +56,7 @@ export function createTransactions(storage: Storage, nowMs: () => number) {
     begin(options: TransactionOptions | null): Transaction {
       closeExpired();
       if (open.size >= OPEN_TRANSACTIONS_MAX)
-        throw new StatusError(
-          status.RESOURCE_EXHAUSTED,
-          `${open.size} transactions are open: commit them or roll them back`,
-        );
+        throw new StatusError(status.RESOURCE_EXHAUSTED, `${open.size} transactions are open: ${END_THEM}`);
       if (options?.mode === 'readOnly') throw unsupported('transaction_options.read_only');
       const snapshot = storage.openSnapshot();
       const now = nowMs();
@@ -81,24 +80,20 @@ export function createTransactions(storage: Storage, nowMs: () => number) {
       transaction.usedMs = nowMs();
       return transaction;
     },
-    /** Ends a transaction. An unknown id is INVALID_ARGUMENT; one that has ended is accepted. */
+    /** Ends a transaction unless it has ended. Throws INVALID_ARGUMENT for an unknown id. */
     rollback(id: Buffer): void {
       if (id.length === 0) throw invalid('transaction', 'must be set');
       if (!wasIssued(id)) throw invalid('transaction', 'is not an id that this server issued');
       const transaction = open.get(String(id));
       if (transaction !== undefined) close(transaction);
     },
-    /** Ends a transaction. Throws ABORTED if something that it has read was changed. */
+    /** Ends a transaction. Throws ABORTED if an entity that it read has changed. */
     end(transaction: Transaction): void {
       const { reads, snapshot } = transaction;
       const isStale = [...reads.values()].some((key) => storage.lastChange(key) > snapshot);
-      // After the check, which needs states that are kept for open transactions alone.
+      // Closed only now, because the check needs states that are kept for open transactions.
       close(transaction as Open);
-      if (isStale)
-        throw new StatusError(
-          status.ABORTED,
-          'something this transaction has read was changed by another since: begin again',
-        );
+      if (isStale) throw new StatusError(status.ABORTED, STALE);
     },
     clear(): void {
       for (const transaction of open.values()) close(transaction);

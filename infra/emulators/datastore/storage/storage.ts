@@ -1,11 +1,12 @@
-// All entities in memory, by partition, kind and key. Older states live for open transactions.
+// All entities in memory, by partition, kind and key, and the older states that open transactions
+// may still read.
 import type { KeyRef } from '../entities/entity-keys.ts';
 
 /** One state of one key. Never changed, except that `older` is cut off. */
 export interface Stored {
   /** The key's order string. */
   readonly order: string;
-  /** Microseconds since 1970 of the commit, and unique to it. */
+  /** When it was committed, in microseconds since 1970. No two commits have the same. */
   readonly version: number;
   /** Version of the commit that created the entity. */
   readonly created: number;
@@ -18,7 +19,7 @@ export interface Stored {
 export interface Table {
   readonly kind: string;
   readonly states: Map<string, Stored>;
-  /** Sorted order strings; gone keys may linger. Undefined until a query asks for them. */
+  /** Sorted order strings, some perhaps of deleted keys. Undefined until a query needs them. */
   orders: string[] | undefined;
 }
 
@@ -35,7 +36,7 @@ type TableRef = Pick<KeyRef, 'partition' | 'kind'>;
 
 const MICROSECONDS_PER_MS = 1_000;
 
-/** `changed` is told each key that is written or deleted. */
+/** Calls `changed` with each key that is written or deleted. */
 export function createStorage(nowMs: () => number, changed: (key: KeyRef) => void = () => {}) {
   const partitions = new Map<string, Map<string, Table>>();
   /** Versions of open snapshots, oldest first, since they are opened in order. */
@@ -52,7 +53,7 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
     return lastVersion;
   };
 
-  // Every version that is ever given out is greater than zero, which means "none".
+  // From here on every version is greater than zero, which means "none".
   nextVersion();
 
   const oldestSnapshot = () => snapshots.values().next().value?.version;
@@ -68,13 +69,13 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
   };
 
   return {
-    /** As of a version; without one, as it is now. Undefined if there is no entity. */
+    /** The state at a version, or else the present one. Undefined if there is no entity. */
     get(key: KeyRef, version?: number): Stored | undefined {
       let state = tableOf(key)?.states.get(key.order);
       if (version !== undefined) state = asOf(state, version);
       return state?.entity === undefined ? undefined : state;
     },
-    /** Version of the last change of a key, 0 if nothing is known of it. */
+    /** The version of a key's last change; 0 if none is known. */
     lastChange: (key: KeyRef): number => tableOf(key)?.states.get(key.order)?.version ?? 0,
     /** Writes or, without an entity, deletes. */
     put(key: KeyRef, entity: Buffer | undefined, version: number): Stored {
@@ -98,7 +99,7 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
     },
     /** A version greater than all before. */
     nextVersion,
-    /** The current version: not below any version given out, and below all later ones. */
+    /** The greatest version so far. */
     get lastVersion() {
       return lastVersion;
     },
@@ -115,7 +116,7 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
         },
       };
     },
-    /** Takes all writes of `work` back if it throws. One at a time. */
+    /** Takes all writes of `work` back if it throws. Must not be nested. */
     atomically<Result>(work: () => Result): Result {
       undo = [];
       try {
@@ -155,7 +156,7 @@ function asOf(state: Stored | undefined, version: number): Stored | undefined {
   return found;
 }
 
-/** The order strings in [from, to), sorted. Some may belong to entities that are gone. */
+/** The sorted order strings in [from, to), perhaps with those of deleted entities. */
 export function sortedOrders(table: Table, from: string, to: string | undefined): string[] {
   const orders = (table.orders ??= [...table.states.keys()].sort());
   const start = firstNotBelow(orders, from);
@@ -182,7 +183,7 @@ function addTable(partitions: Map<string, Map<string, Table>>, { partition, kind
   return table;
 }
 
-/** A new key behind all others keeps the table sorted; any other one has the order made again. */
+/** A new key behind all others keeps the table sorted; after any other it is sorted again later. */
 function addOrder(table: Table, order: string): void {
   const last = table.orders?.at(-1);
   if (last === undefined || last < order) table.orders?.push(order);
@@ -203,7 +204,7 @@ function forget(table: Table, order: string): void {
   if (orders !== undefined && orders.length > 2 * states.size + LINGERING_MIN) table.orders = undefined;
 }
 
-/** Drops the states that are older than the one the oldest snapshot reads. */
+/** Drops the states that are older than the one that the oldest snapshot reads. */
 function cutOff(state: Stored, oldest: number): void {
   const read = asOf(state, oldest);
   if (read !== undefined) read.older = undefined;

@@ -1,4 +1,5 @@
-// google.datastore.v1 as published, but what is stored stays bytes: the wire is the same.
+// google.datastore.v1 as published, except that the fields which are stored stay encoded. That
+// changes nothing on the wire.
 import protos from '@google-cloud/datastore-api/build/protos/protos.json' with { type: 'json' };
 import protobuf from 'protobufjs/light.js';
 import { invalid, StatusError, unsupported } from './rpc-status.ts';
@@ -55,34 +56,19 @@ export interface Property {
   readonly value: Buffer;
 }
 
-export interface Value {
+type OpaqueValue = `${'key' | 'string' | 'blob' | 'timestamp' | 'geoPoint' | 'entity' | 'array'}Value`;
+
+export interface Value extends Readonly<Record<OpaqueValue, Buffer>> {
   readonly valueType?: string;
-  readonly keyValue: Buffer;
-  readonly stringValue: Buffer;
-  readonly blobValue: Buffer;
-  readonly timestampValue: Buffer;
-  readonly geoPointValue: Buffer;
-  readonly entityValue: Buffer;
-  readonly arrayValue: Buffer;
   readonly meaning: number;
   readonly excludeFromIndexes: boolean;
-}
-
-export interface ArrayValue {
-  readonly values: readonly Buffer[];
-}
-
-export interface LatLng {
-  readonly latitude: number;
-  readonly longitude: number;
 }
 
 export interface AllocateIdsRequest extends Request {
   readonly keys: readonly Buffer[];
 }
 
-export interface LookupRequest extends Request {
-  readonly keys: readonly Buffer[];
+export interface LookupRequest extends AllocateIdsRequest {
   readonly readOptions: ReadOptions | null;
   readonly propertyMask: PropertyMask | null;
 }
@@ -95,12 +81,10 @@ export interface CommitRequest extends Request {
   readonly mutations: readonly Mutation[];
 }
 
-export interface Mutation {
-  readonly operation?: 'insert' | 'update' | 'upsert' | 'delete';
-  readonly insert: Buffer;
-  readonly update: Buffer;
-  readonly upsert: Buffer;
-  readonly delete: Buffer;
+export type Operation = 'insert' | 'update' | 'upsert' | 'delete';
+
+export interface Mutation extends Readonly<Record<Operation, Buffer>> {
+  readonly operation?: Operation;
   readonly conflictDetectionStrategy?: 'baseVersion' | 'updateTime';
   readonly baseVersion: protobuf.Long;
   readonly conflictResolutionStrategy: number;
@@ -162,13 +146,13 @@ export interface Messages {
   readonly Key: Key;
   readonly Entity: Entity;
   readonly Value: Value;
-  readonly ArrayValue: ArrayValue;
+  readonly ArrayValue: { readonly values: readonly Buffer[] };
   readonly AllocateIdsRequest: AllocateIdsRequest;
   readonly 'google.protobuf.Timestamp': Timestamp;
-  readonly 'google.type.LatLng': LatLng;
+  readonly 'google.type.LatLng': { readonly latitude: number; readonly longitude: number };
 }
 
-/** Fields whose content stays encoded: keys, entities, and texts, which have to be UTF-8. */
+/** Fields that stay encoded: keys, entities, and texts, which are checked for UTF-8 later. */
 const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
   ['Key.PathElement', 'kind', 'name'],
   ['Value', 'stringValue', 'keyValue', 'timestampValue', 'geoPointValue', 'entityValue', 'arrayValue'],
@@ -183,7 +167,7 @@ const OPAQUE: readonly (readonly [message: string, ...fields: string[]])[] = [
   ['PropertyFilter', 'value'],
 ];
 
-/** A map is on the wire what a list of its entries is. */
+/** On the wire a map is a list of its entries. */
 const ENTITY = {
   fields: { key: { type: 'bytes', id: 1 }, properties: { rule: 'repeated', type: 'Property', id: 3 } },
   nested: { Property: { fields: { name: { type: 'bytes', id: 1 }, value: { type: 'bytes', id: 2 } } } },
@@ -203,10 +187,7 @@ function loadTypes(): protobuf.Namespace {
 
 const own = loadTypes();
 
-/**
- * Reads a message of this name; throws INVALID_ARGUMENT if the bytes are none, and UNIMPLEMENTED if
- * it has a field that is not known.
- */
+/** The reader throws INVALID_ARGUMENT for other bytes, UNIMPLEMENTED for unknown fields. */
 export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) => Messages[M] {
   const type = own.lookupType(message);
   const wireTypes = new Map(type.fieldsArray.map((field) => [field.id, wireTypeOf(field)]));
@@ -221,14 +202,14 @@ export function decoder<M extends keyof Messages>(message: M): (bytes: Buffer) =
   };
 }
 
-/** By the field's definition, none of which is of packed numbers. */
+/** No field has packed numbers. */
 function wireTypeOf(field: protobuf.Field): number {
   const basic: Readonly<Record<string, number | undefined>> = protobuf.types.basic;
   const { type, resolvedType } = field.resolve();
   return basic[resolvedType instanceof protobuf.Enum ? 'int32' : type] ?? basic['bytes']!;
 }
 
-/** `decode` skips a field that it does not know, and takes a known one for what its tag denies. */
+/** Needed because `decode` skips unknown fields, and ignores that a tag has a wrong wire type. */
 function checkTags(bytes: Buffer, wireTypes: ReadonlyMap<number, number>): void {
   const reader = protobuf.Reader.create(bytes);
   while (reader.pos < reader.len) {

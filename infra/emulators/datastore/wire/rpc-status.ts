@@ -1,4 +1,4 @@
-// Errors for a client: a gRPC code, and the field at fault. Other errors are bugs here: INTERNAL.
+// Errors for clients, with a gRPC code and the wrong field. Other errors here are bugs: INTERNAL.
 import { status } from '@grpc/grpc-js';
 
 export class StatusError extends Error {
@@ -26,7 +26,7 @@ export function invalid(field: string, reason: string): InvalidField {
   return new InvalidField(field, reason);
 }
 
-/** Runs `body`; an INVALID_ARGUMENT about a field inside gets `outer` in front of its name. */
+/** Runs `body`, and puts `outer` before the field that an INVALID_ARGUMENT of it names. */
 export function inside<T>(outer: string, body: () => T): T {
   try {
     return body();
@@ -38,10 +38,8 @@ export function inside<T>(outer: string, body: () => T): T {
 
 /** UNIMPLEMENTED about a field or a part of it. */
 export function unsupported(field: string): StatusError {
-  return new StatusError(
-    status.UNIMPLEMENTED,
-    `${field}: this emulator does not support it; start Google's with --datastore google`,
-  );
+  const advice = "this emulator does not support it; start Google's with --datastore google";
+  return new StatusError(status.UNIMPLEMENTED, `${field}: ${advice}`);
 }
 
 export { status };

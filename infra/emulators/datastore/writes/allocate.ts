@@ -1,4 +1,4 @@
-// Ids that the emulator chooses: numbers of versions, none of which is given out twice.
+// Chooses ids for keys. They are numbers of versions, of which none is given out twice.
 import { type Database, isIncomplete, type KeyRef, parseKey, withId } from '../entities/entity-keys.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Services } from '../storage/open-transactions.ts';

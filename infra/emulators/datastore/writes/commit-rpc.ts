@@ -1,10 +1,10 @@
-// Commits a transaction's mutations all or none; others one by one until the first that fails.
+// Commits a transaction's mutations all or none, and other mutations one by one until one fails.
 import { type Database, describeKey, keyName } from '../entities/entity-keys.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Services, Transaction } from '../storage/open-transactions.ts';
-import { type CommitRequest, encoder, enumValue, timestampOf } from '../wire/protocol.ts';
+import { type CommitRequest, encoder, enumValue, type Operation, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid } from '../wire/rpc-status.ts';
-import { applyMutation, type CheckedMutation, checkMutation, type Operation } from './mutations.ts';
+import { applyMutation, type CheckedMutation, checkMutation } from './mutations.ts';
 
 const encodeResponse = encoder('CommitResponse');
 const TRANSACTIONAL = enumValue('CommitRequest.Mode', 'TRANSACTIONAL');
@@ -43,7 +43,7 @@ function commitTransaction(
   return encodeResponse({ mutationResults, commitTime: timestampOf(version) });
 }
 
-/** True if the commit is all or nothing. */
+/** Whether the commit is all or nothing. */
 function checkMode({ mode, transactionSelector }: CommitRequest): boolean {
   if (mode === NON_TRANSACTIONAL) {
     if (transactionSelector !== undefined)
@@ -56,7 +56,7 @@ function checkMode({ mode, transactionSelector }: CommitRequest): boolean {
   return true;
 }
 
-/** Pairs that a transaction must not hold on one entity in this order (datastore.proto). */
+/** What a transaction must not do to one entity in this order (datastore.proto). */
 const FORBIDDEN: ReadonlySet<string> = new Set(['insert insert', 'update insert', 'upsert insert', 'delete update']);
 
 function checkSequences(mutations: readonly CheckedMutation[], isTransactional: boolean): void {

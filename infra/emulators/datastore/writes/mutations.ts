@@ -1,4 +1,4 @@
-// A mutation: checked as the request arrives, applied later to its key's current state.
+// A mutation is checked when its request arrives, and applied later to its key's present state.
 import {
   checkedProperties,
   checkEntityBytes,
@@ -11,11 +11,9 @@ import { type Database, describeKey, isIncomplete, type KeyRef, parseKey } from 
 import { type Mask, maskOf, merged } from '../entities/mask.ts';
 import type { Properties } from '../entities/entity-values.ts';
 import type { Storage, Stored } from '../storage/storage.ts';
-import { enumValue, type Mutation, timestampOf } from '../wire/protocol.ts';
+import { enumValue, type Mutation, type Operation, timestampOf } from '../wire/protocol.ts';
 import { inside, invalid, status, StatusError, unsupported } from '../wire/rpc-status.ts';
 import { allocate } from './allocate.ts';
-
-export type Operation = 'insert' | 'update' | 'upsert' | 'delete';
 
 export interface CheckedMutation {
   readonly operation: Operation;
@@ -32,7 +30,7 @@ export interface CheckedMutation {
 
 const FAIL = enumValue('Mutation.ConflictResolutionStrategy', 'FAIL');
 
-/** Throws INVALID_ARGUMENT naming the field below the mutation. */
+/** Throws INVALID_ARGUMENT that names the field in the mutation. */
 export function checkMutation(mutation: Mutation, database: Database, storage: Storage): CheckedMutation {
   const { operation } = mutation;
   if (operation === undefined) throw invalid('operation', 'one of insert, update, upsert and delete must be set');
@@ -46,7 +44,7 @@ export function checkMutation(mutation: Mutation, database: Database, storage: S
     const { key: given, properties, sizeBytes } = parseEntity(mutation[operation], database);
     const isAllocated = operation !== 'update' && inside('key', () => isIncomplete(given));
     const key = inside('key', () => (isAllocated ? allocate(given, database, storage) : parseKey(given, database)));
-    // A patch's size is checked when it is applied: the properties it leaves as they are count too.
+    // A patch is checked again when it is applied, because the properties that it keeps count too.
     checkEntityBytes(key, sizeBytes);
     return { key, isAllocated, properties };
   });
@@ -55,7 +53,7 @@ export function checkMutation(mutation: Mutation, database: Database, storage: S
 
 const NONE: Properties = new Map();
 
-/** The condition of a write: a base version, and that a conflict fails. */
+/** The version on which a write depends. A conflict must make it fail. */
 function baseVersionOf(mutation: Mutation, operation: Operation): number | undefined {
   const { conflictDetectionStrategy: detection, conflictResolutionStrategy: resolution } = mutation;
   if (detection === undefined) {
@@ -99,7 +97,7 @@ export function applyMutation(mutation: CheckedMutation, version: number, storag
   };
 }
 
-/** The properties afterwards. Throws INVALID_ARGUMENT if a patch makes them too large. */
+/** The properties after the mutation. Throws INVALID_ARGUMENT if a patch makes them too large. */
 function nextProperties({ mask, key, database, properties }: CheckedMutation, current: Stored | undefined): Properties {
   if (mask === undefined) return properties;
   const patched = merged(current === undefined ? NONE : propertiesOf(current.entity!), properties, mask);

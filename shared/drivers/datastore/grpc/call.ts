@@ -1,4 +1,4 @@
-// One unary call: what is sent, and whoever waits for the reply.
+// One unary call, from its request to its result.
 import { type ClientHttp2Stream, constants } from 'node:http2';
 import { Reply, type Verdict } from './reply.ts';
 
@@ -8,38 +8,38 @@ export interface Request {
   /** In its gRPC frame. */
   readonly message: Buffer;
   readonly timeoutMs: number;
-  /** Silence after which it ends, too. Default: silence is no reason. */
+  /** It also ends after a silence of this length. Default: never. */
   readonly silenceMs?: number;
-  /** Called at the stream's end if all was written: nobody looks at its memory any more. */
+  /** Called at the stream's end if all was written, so that the memory is free. */
   readonly written?: () => void;
 }
 
 /** The connection of a stream. */
 export interface StreamListener {
-  /** Bytes of the replies that came on it, of all its streams. */
+  /** The bytes of all replies that came on it. */
   readonly replyBytes: number;
   heard(bytes: number): void;
   closed(call: Call, http2Code: number): void;
 }
 
-/** A connection that brings so much for others is slow: their replies are in the way. */
+/** A call is not silent if its connection brings so many bytes for others, which are in its way. */
 const SLOW_BYTES_LEAST = 32 * 1024;
 
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 
-/** Ends once, by a reply, an error or its deadline. It is sent on one stream, never again. */
+/** Ends once, by a reply, an error or its deadline. It is sent at most once. */
 export class Call {
   readonly request: Request;
-  /** By `performance.now()`, as all times here. */
+  /** All times here are of `performance.now()`. */
   readonly begunMs: number;
   /** When it was sent; undefined as long as it waits. */
   sentMs: number | undefined;
   #stream: ClientHttp2Stream | undefined;
   #isAnswered = false;
-  /** When something of its reply came last, or it began. */
+  /** When a part of its reply came last, or else when it began. */
   #heardMs: number;
   #connection: StreamListener | undefined;
-  /** Bytes that its connection had brought by then. */
+  /** The bytes that its connection had brought by then. */
   #heardBytes = 0;
   #settle: ((result: Buffer | Error) => void) | undefined;
 
@@ -50,17 +50,17 @@ export class Call {
     this.#settle = settle;
   }
 
-  /** Its end, whatever comes. */
+  /** Its deadline. */
   get untilMs(): number {
     return this.begunMs + this.request.timeoutMs;
   }
 
-  /** Its end, if nothing comes. */
+  /** When it ends if nothing comes. */
   get dueMs(): number {
     return Math.min(this.untilMs, this.#heardMs + (this.request.silenceMs ?? Infinity));
   }
 
-  /** Whether it is due. It has more time if much came for others on its connection meanwhile. */
+  /** Whether it has to end now. It gets more time if much came for others on its connection. */
   isDue(nowMs: number): boolean {
     const bytes = this.#connection?.replyBytes ?? 0;
     if (this.dueMs <= nowMs && bytes - this.#heardBytes >= SLOW_BYTES_LEAST) {
@@ -103,11 +103,11 @@ export class Call {
       if (stream.writableFinished) this.request.written?.();
       connection.closed(this, stream.rstCode);
     });
-    // In the same turn as the headers, so that both leave in one write.
+    // In the same turn as the headers, so that one write sends both.
     stream.end(this.request.message);
   }
 
-  /** Nothing happens if it has ended. A stream that goes on is given up. */
+  /** Ends it, unless it has ended, and cancels its stream if that goes on. */
   end(result: Buffer | Error): void {
     const settle = this.#settle;
     if (settle === undefined) return;

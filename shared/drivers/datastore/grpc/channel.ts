@@ -1,19 +1,19 @@
-// Unary gRPC calls to one service, over few connections. Nothing is sent twice.
+// Makes unary gRPC calls to one service over few connections, and sends nothing twice.
 import type { StoreError } from '../../../store/contract/errors.ts';
-import { DeadlineError, NotSentError } from '../../common/outcomes.ts';
+import { DeadlineError, NotSentError } from '../../common/driver-outcomes.ts';
 import { driverClosed } from '../../common/under-way.ts';
 import { Call, type Request } from './call.ts';
 import { Session } from './session.ts';
 import { CODE, StatusError } from './grpc-status.ts';
 import { type Auth, Tokens } from './tokens.ts';
 
-/** A further connection opens when all are full; then calls wait, each to its own deadline. */
+/** Another connection opens when all are full. With all open and full, calls wait. */
 const SESSIONS_MAX = 4;
 
-/** If one could not be opened, the next one beside others is tried after this long. */
+/** The pause after a connection could not be opened, if there are others. */
 const REOPEN_MS = 1_000;
 
-/** With calls under way, connections are looked after so often at least. */
+/** With calls under way, connections are checked at least so often. */
 const CHECK_MS = 2_000;
 
 /** `grpc-timeout` has at most eight digits. */
@@ -34,10 +34,10 @@ export class Channel {
   readonly #headers: readonly string[];
   readonly #tokens: Tokens | undefined;
   readonly #calls = new Set<Call>();
-  /** Calls that have not been sent, in their order. */
+  /** Calls that are not sent yet, in their order. */
   readonly #waiting = new Set<Call>();
   readonly #sessions = new Set<Session>();
-  /** Before this no further connection is opened beside others. */
+  /** Until then no connection is opened beside others. */
   #reopenMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #wakeMs = Infinity;
@@ -104,12 +104,12 @@ export class Channel {
     if (result instanceof StatusError && result.code === CODE.UNAUTHENTICATED) this.#tokens?.forget();
   }
 
-  /** Sends what waits, as far as there is room. */
+  /** Sends waiting calls as long as there is room. */
   #dispatch(nowMs: number): void {
     for (const call of this.#waiting) {
       const session = this.#sessionWithRoom(nowMs);
       if (session === undefined) return;
-      // Ending a session comes back here: a call that was sent by then waits no more.
+      // The end of a session calls this again, which may have sent the call meanwhile.
       if (this.#waiting.delete(call)) this.#send(call, session, nowMs);
     }
   }
@@ -124,7 +124,7 @@ export class Channel {
     }
   }
 
-  /** The first with room: later ones idle away when it can take all. */
+  /** Takes the first with room, so that the others become idle and close if they are not needed. */
   #sessionWithRoom(nowMs: number): Session | undefined {
     for (const session of this.#sessions) {
       session.refresh(nowMs);
@@ -149,14 +149,14 @@ export class Channel {
     if (!this.#isClosed) this.#dispatch(performance.now());
   }
 
-  /** No endless dialling: calls fail if they wait for nothing but a connection. */
+  /** Fails waiting calls if no connection is open, so that they do not try for ever. */
   #failed(failure: StatusError): void {
     this.#reopenMs = performance.now() + REOPEN_MS;
     if ([...this.#sessions].some(({ state }) => state === 'open')) return;
     for (const call of this.#waiting) call.end(failure);
   }
 
-  /** One timer for all: most calls end long before their deadlines. */
+  /** All calls share one timer, because most end long before their deadlines. */
   #wakeBy(atMs: number): void {
     if (atMs >= this.#wakeMs) return;
     clearTimeout(this.#timer);

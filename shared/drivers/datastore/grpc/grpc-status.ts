@@ -1,7 +1,7 @@
 // How a gRPC call ends (https://github.com/grpc/grpc/blob/master/doc/statuscodes.md).
 import { constants } from 'node:http2';
 
-/** Codes that this driver tells apart, or gives. */
+/** The codes that this driver distinguishes or makes. */
 export const CODE = {
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,
@@ -21,7 +21,7 @@ export const CODE = {
 /** A call that did not end with OK. */
 export class StatusError extends Error {
   readonly code: number;
-  /** The service's own `grpc-status`. Other codes never prove that a request had no effect. */
+  /** The service itself sent this code. Others never prove that a request had no effect. */
   readonly isVerdict: boolean;
 
   constructor(
@@ -36,13 +36,12 @@ export class StatusError extends Error {
   }
 }
 
-/** From headers or trailers: undefined for OK, an error for any other or none. */
+/** The error in headers or trailers, also if they have no status; undefined for OK. */
 export function statusIn(headers: Readonly<Record<string, unknown>>, httpStatus: number): StatusError | undefined {
   const status = headers['grpc-status'];
   if (status === '0') return undefined;
-  if (typeof status === 'string' && /^\d{1,9}$/.test(status)) {
+  if (typeof status === 'string' && /^\d{1,9}$/.test(status))
     return new StatusError(Number(status), decodedMessage(headers['grpc-message']), { isVerdict: true });
-  }
   return statusOfHttp(httpStatus);
 }
 
@@ -69,7 +68,7 @@ export function statusOfReset(http2Code: number, cause: unknown): StatusError {
   return new StatusError(codes[http2Code] ?? CODE.UNAVAILABLE, message, { cause });
 }
 
-/** Percent-encoded UTF-8; what is not stays as it came. */
+/** Decodes percent-encoded UTF-8. Other text stays as it is. */
 function decodedMessage(message: unknown): string {
   if (typeof message !== 'string') return '';
   try {

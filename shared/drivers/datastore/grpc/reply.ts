@@ -1,15 +1,15 @@
-// A reply as it arrives (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+// Collects a reply as it arrives (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
 import { CODE, statusIn, statusOfHttp, statusOfReset, StatusError } from './grpc-status.ts';
 
 /** Nothing bounds a lookup's reply; a request has at most 10 MiB. */
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 const PREFIX_BYTES = 5;
-/** Names and values. Node.js bounds them only once the service has agreed to its settings. */
+/** Names and values. Node.js bounds them only after the service has agreed to its settings. */
 const HEADERS_BYTES_MAX = 16 * 1024;
 
 type Headers = Readonly<Record<string, unknown>>;
 
-/** The end of the call; undefined while it is open. */
+/** The result of the call; undefined as long as it goes on. */
 export type Verdict = Buffer | StatusError | undefined;
 
 export class Reply {
@@ -17,12 +17,12 @@ export class Reply {
   #prefixBytes = 0;
   #isCompressed = false;
   #sizeBytes = 0;
-  /** Pieces are copied into it: the smallest would keep a connection's read buffer alive. */
+  /** Has copies of the pieces, of which even the smallest would keep a whole read buffer alive. */
   #message: Buffer | undefined;
   #filledBytes = 0;
   #isOk = false;
 
-  /** `isEnd`: the headers are the whole reply, and hold what trailers would. */
+  /** `isEnd`: the headers are the whole reply, with the content of trailers. */
   headers(headers: Headers, isEnd: boolean): Verdict {
     this.#httpStatus = Number(headers[':status']);
     if (isEnd) return this.trailers(headers);
@@ -51,7 +51,7 @@ export class Reply {
     return this.#whole();
   }
 
-  /** The stream is closed: nothing more will come. */
+  /** The stream has closed, and no more will come. */
   end(http2Code: number, cause: unknown): StatusError {
     return this.#isOk ? broken('its message is not whole') : statusOfReset(http2Code, cause);
   }

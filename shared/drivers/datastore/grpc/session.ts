@@ -1,4 +1,4 @@
-// One HTTP/2 connection, from its opening to its end, and the calls on it.
+// One HTTP/2 connection with its calls, from its opening to its end.
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
@@ -12,30 +12,30 @@ const STREAMS_MAX = 100;
 /** From the first packet to the service's settings. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Without a byte for this long a ping looks for a path. */
+/** After so long without a byte, a ping tries whether the connection is alive. */
 const PING_AFTER_MS = 2_000;
 const PING_TIMEOUT_MS = 3_000;
-/** Google bore a ping per 30 s, not per 10 s (github.com/googleapis/java-bigtable/pull/528). */
+/** Google takes a ping per 30 s, not per 10 s (github.com/googleapis/java-bigtable/pull/528). */
 const PING_INTERVAL_MS = 30_000;
 
-/** Balancers and address translators forget idle connections without a word. */
+/** An idle connection is closed then, as load balancers and NATs drop idle ones silently. */
 const IDLE_MS = 4 * 60_000;
 
-/** A container comes in one window, not in a round trip for each 64 KiB. */
+/** Large enough for a container, which else would take a round trip per 64 KiB. */
 const STREAM_WINDOW_BYTES = 2 * 1024 * 1024;
 const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
-/** Node refuses replies while 10 MB wait to be sent. Above 4,294 its 32-bit product wraps. */
+/** Else Node refuses replies while 10 MB wait to be sent. Above 4,294 its 32 bits overflow. */
 const MEMORY_MB_MAX = 4_000;
 
 const WITH_MESSAGE = { endStream: false };
 
-/** `leaving` lets calls under way go on and takes no others; `ended` holds nothing. */
+/** A `leaving` session takes no more calls, but lets those under way end. */
 export type SessionState = 'opening' | 'open' | 'leaving' | 'ended';
 
 /** Plain HTTP/2 to an `http:` address, else TLS. */
 export class Session implements StreamListener {
   replyBytes = 0;
-  /** Why it failed before it carried a call: the next connection would hardly do better. */
+  /** Why it failed before its first call: the next connection would probably fail too. */
   failure: StatusError | undefined;
   readonly #changed: (session: Session) => void;
   readonly #origin: string;
@@ -46,12 +46,12 @@ export class Session implements StreamListener {
   #state: SessionState = 'opening';
   #streamsMax = 0;
   #hasCarried = false;
-  /** When something came last, or the first of the calls under way began. */
+  /** When the last byte came, or the first of the calls under way began. */
   #heardMs: number;
   #pingMs = -Infinity;
   #pingBytesRead = 0;
 
-  /** `changed`: another state, or a stream came free. Never called within the constructor. */
+  /** Calls `changed` after a new state or when a stream became free; never in the constructor. */
   constructor(address: URL, nowMs: number, changed: (session: Session) => void) {
     this.#changed = changed;
     this.#origin = address.origin;
@@ -66,7 +66,7 @@ export class Session implements StreamListener {
     this.#http2.on('connect', () => this.#connected());
     this.#http2.on('remoteSettings', ({ maxConcurrentStreams }) => this.#settled(maxConcurrentStreams));
     this.#http2.on('goaway', (code) => this.#dismissed(this.#lost(`the service closes it, http2=${code}`)));
-    // The error of a name with several addresses has no message.
+    // If a name has several addresses, the error has no message.
     this.#http2.on('error', (error: NodeJS.ErrnoException) =>
       this.#fail(this.#lost(error.message || `${error.code}`, error)),
     );
@@ -74,7 +74,7 @@ export class Session implements StreamListener {
   }
 
   get state(): SessionState {
-    // Node knows of an end before it tells: the streams hear of it first.
+    // Node tells the streams of an end before it tells this session.
     const isGone = this.#http2.closed || this.#http2.destroyed;
     return this.#state === 'open' && isGone ? 'leaving' : this.#state;
   }
@@ -83,7 +83,7 @@ export class Session implements StreamListener {
     return this.state === 'open' && this.#calls.size < this.#streamsMax;
   }
 
-  /** There has to be room. `headers`: names and values in turn; Node.js copies an object. */
+  /** Needs room. `headers` has names and values in turn, as Node.js would copy an object. */
   send(call: Call, headers: readonly string[], nowMs: number): void {
     if (this.#calls.size === 0) this.#heardMs = nowMs;
     const stream = this.#http2.request(headers, WITH_MESSAGE);
@@ -100,25 +100,25 @@ export class Session implements StreamListener {
 
   closed(call: Call, http2Code: number): void {
     this.#calls.delete(call);
-    // Streams that a GOAWAY does not count are refused before it is told of.
+    // Streams that a GOAWAY excludes are refused before Node tells of the GOAWAY.
     if (this.#state === 'leaving' || http2Code === constants.NGHTTP2_REFUSED_STREAM) return this.#leave();
     if (this.#calls.size === 0) this.#heardMs = performance.now();
     this.#changed(this);
     this.#letGo();
   }
 
-  /** After a deadline. If nothing else came since the call was sent, there may be no path. */
+  /** A call missed its deadline. If no byte came since it was sent, the connection may be dead. */
   missed(call: Call): void {
     if (!this.#calls.has(call)) return;
     if (this.#state === 'leaving' || this.#heardMs <= call.sentMs!) this.#leave();
   }
 
-  /** Leaves if it was idle for long. */
+  /** Leaves if it has been idle for too long. */
   refresh(nowMs: number): void {
     if (this.#calls.size === 0 && nowMs - this.#heardMs >= IDLE_MS) this.#leave();
   }
 
-  /** Ends it, and its calls with this error. Idempotent. */
+  /** Ends it and its calls, with this error. Idempotent. */
   destroy(error: StatusError): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
@@ -127,7 +127,7 @@ export class Session implements StreamListener {
     this.#changed(this);
   }
 
-  /** Does what is due, and tells when to ask again, by `performance.now()`. */
+  /** Checks whether it is alive. Tells when to check again, by `performance.now()`. */
   check(nowMs: number): number {
     if (this.#state === 'opening')
       return this.#expire(nowMs, this.#openedMs + CONNECT_TIMEOUT_MS, 'it did not open in time');
@@ -137,7 +137,7 @@ export class Session implements StreamListener {
     return nowMs < dueMs ? dueMs : this.#ping(nowMs);
   }
 
-  /** An answer may wait behind a large request being sent: then something else comes. */
+  /** Any byte proves that it is alive, as the ping may wait behind a large request. */
   #checkPing(nowMs: number): number {
     if (this.#socket.bytesRead === this.#pingBytesRead)
       return this.#expire(nowMs, this.#pingMs + PING_TIMEOUT_MS, 'it did not answer a ping');
@@ -178,13 +178,13 @@ export class Session implements StreamListener {
     this.destroy(error);
   }
 
-  /** After a GOAWAY without an error calls go on; after one with an error Node ends all. */
+  /** After a GOAWAY. Calls go on unless it has an error, after which Node ends all. */
   #dismissed(error: StatusError): void {
     if (!this.#hasCarried) this.failure ??= error;
     this.#leave();
   }
 
-  /** Streams that were given up do not count: on a path that is dead they never close. */
+  /** Ignores streams that were given up, because on a dead connection they never close. */
   #leave(): void {
     if (this.#state === 'ended') return;
     this.#state = 'leaving';
@@ -196,7 +196,7 @@ export class Session implements StreamListener {
     return new StatusError(CODE.UNAVAILABLE, `the connection to ${this.#origin} is lost: ${why}`, { cause });
   }
 
-  /** A connection without calls keeps no process alive. */
+  /** A connection without calls must not keep the process alive. */
   #letGo(): void {
     if (this.#calls.size === 0) this.#socket.unref();
   }

@@ -1,6 +1,6 @@
-// Headers that authorize requests, from Google's library, which fetches and renews tokens.
+// Keeps the headers that authorize requests. Google's library fetches and renews the tokens.
 import { StoreError } from '../../../store/contract/errors.ts';
-import { withDeadline } from '../../common/outcomes.ts';
+import { withDeadline } from '../../common/driver-outcomes.ts';
 
 /** Source of credentials: a `GoogleAuth` of google-auth-library 10 or later. */
 export interface Auth {
@@ -10,13 +10,13 @@ export interface Auth {
   }>;
 }
 
-/** Asks the library again well before it renews, not for each request: that takes promises. */
+/** How long headers are kept. To ask the library for each request would take promises. */
 const FRESH_MS = 60_000;
 const FETCH_TIMEOUT_MS = 20_000;
 const FROM = 'the credentials';
 
 export class Tokens {
-  /** Headers of the last fetch and the others: each name once, names and values in turn. */
+  /** The headers of the last fetch with `others`, as names and values in turn. */
   headers: readonly string[] = [];
   readonly #auth: Auth;
   readonly #url: string;
@@ -24,25 +24,25 @@ export class Tokens {
   #fetchedMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  /** `url` ends with a slash: signed tokens name it. A token's header replaces one of `others`. */
+  /** `url` ends with a slash, as in signed tokens. A token's header replaces one of `others`. */
   constructor(auth: Auth, url: string, others: Readonly<Record<string, string>>) {
     this.#auth = auth;
     this.#url = url;
     this.#others = others;
   }
 
-  /** False if they have to be fetched first. */
+  /** Whether the headers may be used without a fetch. */
   isFresh(nowMs: number): boolean {
     return nowMs - this.#fetchedMs < FRESH_MS;
   }
 
-  /** One fetch at a time, for all who wait. Rejects with a StoreError. */
+  /** All callers share one fetch. Rejects with a StoreError. */
   fetch(): Promise<void> {
     this.#fetching ??= this.#fetch().finally(() => (this.#fetching = undefined));
     return this.#fetching;
   }
 
-  /** The service did not accept them. */
+  /** Call this if the service refused the headers. */
   forget(): void {
     this.#fetchedMs = -Infinity;
   }

@@ -31,7 +31,7 @@ export interface StoredEntity {
   readonly properties: Properties;
 }
 
-/** One of the first three, and the condition it stands under. */
+/** One of the first three, with its condition. */
 export interface Mutation {
   readonly insert?: StoredEntity;
   readonly update?: StoredEntity;
@@ -39,13 +39,13 @@ export interface Mutation {
   /** A signed 64-bit number. */
   readonly baseVersion?: string;
   readonly conflictResolutionStrategy?: 'FAIL';
-  /** Names of the properties that an update changes. Default: all. */
+  /** The properties that an update changes. Default: all. */
   readonly propertyMask?: readonly string[];
 }
 
 export interface LookupRequest extends Database {
   readonly keys: readonly Key[];
-  /** Names of the properties that are wanted. Default: all. */
+  /** The properties that the reply is to have. Default: all. */
   readonly propertyMask: readonly string[] | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface EntityResult {
   readonly version?: string | undefined;
 }
 
-/** Keys that are in neither list were put off, or left out: they have to be asked for again. */
+/** The service may put off or leave out keys, which have to be asked for again. */
 export interface LookupResponse {
   readonly found?: readonly EntityResult[];
   readonly missing?: readonly Key[];

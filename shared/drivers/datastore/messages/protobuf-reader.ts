@@ -7,14 +7,14 @@ const FIXED32 = 5;
 
 const VARINT_BYTES_MAX = 10;
 
-/** After `next()` public fields describe a field. Throws an Error for bytes that do not fit. */
+/** `next()` moves to a field, which the other methods read. Throws an Error for wrong bytes. */
 export class MessageReader {
   /** The field's number. */
   field = 0;
   readonly #bytes: Buffer;
   readonly #end: number;
   #type = 0;
-  /** The field's content: its beginning and its end. */
+  /** The field's content begins here and ends at `#at`. */
   #start: number;
   #at: number;
   /** The content of a varint field, exact up to 2^53. */
@@ -72,13 +72,11 @@ export class MessageReader {
 
   #bigInt64(): string {
     let value = 0n;
-    for (let at = this.#start, shift = 0n; at < this.#at; at += 1, shift += 7n) {
+    for (let at = this.#start, shift = 0n; at < this.#at; at += 1, shift += 7n)
       value |= BigInt(this.#bytes[at]! % 0x80) << shift;
-    }
     return String(BigInt.asIntN(64, value));
   }
 
-  /** Reads on. */
   #varint(): number {
     let value = 0;
     for (let count = 0, scale = 1; count < VARINT_BYTES_MAX && this.#at < this.#end; count += 1, scale *= 0x80) {

@@ -1,4 +1,5 @@
-// Writes a protobuf message from its end, as its length stands before it: each byte once.
+// Writes a protobuf message from its end to its beginning. A message's length stands before it, so
+// this order writes each byte only once.
 
 /** Wire types. */
 const VARINT = 0;
@@ -7,7 +8,7 @@ const LENGTH = 2;
 /** gRPC's prefix: a byte that says whether the message is compressed, and its length in four. */
 const FRAME_PREFIX_BYTES = 5;
 const VARINT_BYTES_MAX = 10;
-/** Longer text is written by Node, which takes longer to begin. */
+/** For longer text Node's own encoder is faster, although it takes longer to begin. */
 const SHORT_CHARS = 64;
 
 /** Fields are written in reverse: the last one of the message first. */
@@ -22,17 +23,17 @@ export class MessageWriter {
     this.#at = memory.length;
   }
 
-  /** The length of what is written so far: the place where an embedded message ends. */
+  /** The bytes written so far, which tell where an embedded message ends. */
   get written(): number {
     return this.#buffer.length - this.#at;
   }
 
-  /** Makes all that was written since `end` the embedded message of this field. */
+  /** Makes all bytes that were written since `end` the embedded message of this field. */
   message(field: number, end: number): void {
     this.#head(field, LENGTH, this.written - end);
   }
 
-  /** Text; without an empty one's field, which means the same. */
+  /** Text. An empty one is left out, which means the same. */
   text(field: number, value: string): void {
     if (value !== '') this.textAlways(field, value);
   }
@@ -82,7 +83,7 @@ export class MessageWriter {
     return this.#buffer.subarray(this.#at);
   }
 
-  /** False, and nothing written, for text that is long or more than ASCII. */
+  /** Writes short text of ASCII. Other text is left to the caller: false. */
   #ascii(value: string): boolean {
     if (value.length > SHORT_CHARS) return false;
     this.#reserve(value.length);

@@ -1,5 +1,5 @@
-// Writes requests. Field numbers are those of google/datastore/v1/{datastore,entity,query}.proto.
-// A writer takes the fields of a message in reverse.
+// Writes requests in their gRPC frames, with the field numbers of
+// google/datastore/v1/{datastore,entity,query}.proto. A writer takes a message's fields in reverse.
 import type {
   CommitRequest,
   Key,
@@ -25,7 +25,6 @@ const MESSAGE_BYTES = 256;
 const KEY_BYTES = 160;
 const PROPERTY_BYTES = 32;
 
-/** A LookupRequest in its gRPC frame. */
 export function framedLookup({ projectId, databaseId, keys, propertyMask }: LookupRequest): Buffer {
   const maskCount = propertyMask?.length ?? 0;
   const bytes = MESSAGE_BYTES + keys.length * KEY_BYTES + maskCount * PROPERTY_BYTES;
@@ -42,7 +41,7 @@ export function commitBytes({ mutations }: CommitRequest): number {
   return mutations.reduce((sum, mutation) => sum + bytesOf(mutation), MESSAGE_BYTES);
 }
 
-/** In its gRPC frame, outside of transactions, in `memory` unless it needs more. */
+/** A commit outside of transactions, written into `memory` unless it needs more. */
 export function framedCommit(
   request: CommitRequest,
   memory: Buffer = Buffer.allocUnsafe(commitBytes(request)),
@@ -56,7 +55,6 @@ export function framedCommit(
   return writer.framed();
 }
 
-/** A RunQueryRequest in its gRPC frame. */
 export function framedRunQuery({ partitionId, query }: RunQueryRequest): Buffer {
   const writer = new MessageWriter(Buffer.allocUnsafe(MESSAGE_BYTES + 2 * KEY_BYTES));
   writer.text(9, partitionId.databaseId);
@@ -73,7 +71,6 @@ function bytesOf({ insert, update }: Mutation): number {
   return sum;
 }
 
-/** Mutation */
 function writeMutation(writer: MessageWriter, field: number, mutation: Mutation): void {
   const end = writer.written;
   if (mutation.conflictResolutionStrategy === 'FAIL') writer.number(10, FAIL);
@@ -85,7 +82,6 @@ function writeMutation(writer: MessageWriter, field: number, mutation: Mutation)
   writer.message(field, end);
 }
 
-/** Entity */
 function writeEntity(writer: MessageWriter, field: number, { key, properties }: StoredEntity): void {
   const end = writer.written;
   for (const name in properties) writeProperty(writer, 3, name, properties[name]!);
@@ -101,7 +97,7 @@ function writeProperty(writer: MessageWriter, field: number, name: string, value
   writer.message(field, end);
 }
 
-/** Value. Its type counts as given even if it is empty. */
+/** The type of a value is told even if the value is empty. */
 function writeValue(writer: MessageWriter, field: number, value: Value): void {
   const end = writer.written;
   if (value.excludeFromIndexes === true) writer.number(19, 1);
@@ -111,7 +107,6 @@ function writeValue(writer: MessageWriter, field: number, value: Value): void {
   writer.message(field, end);
 }
 
-/** Key */
 function writeKey(writer: MessageWriter, field: number, { partitionId, path }: Key): void {
   const end = writer.written;
   for (let index = path.length - 1; index >= 0; index -= 1) writePathElement(writer, 2, path[index]!);
@@ -126,7 +121,6 @@ function writePathElement(writer: MessageWriter, field: number, { kind, name }: 
   writer.message(field, end);
 }
 
-/** PartitionId */
 function writePartition(
   writer: MessageWriter,
   field: number,
@@ -139,7 +133,6 @@ function writePartition(
   writer.message(field, end);
 }
 
-/** PropertyMask */
 function writeMask(writer: MessageWriter, field: number, paths: readonly string[]): void {
   const end = writer.written;
   for (let index = paths.length - 1; index >= 0; index -= 1) writer.textAlways(1, paths[index]!);
@@ -177,12 +170,11 @@ function writeBound(writer: MessageWriter, op: number, keyValue: Key): void {
   );
 }
 
-/** PropertyReference to the key. */
 function writeKeyReference(writer: MessageWriter, field: number): void {
   within(writer, field, () => writer.text(2, '__key__'));
 }
 
-/** A message of the fields that `write` writes. Queries are rare: others go without the closure. */
+/** A message of the fields that `write` writes. Only queries, which are rare, take the closure. */
 function within(writer: MessageWriter, field: number, write: () => void): void {
   const end = writer.written;
   write();

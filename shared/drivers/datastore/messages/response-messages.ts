@@ -1,5 +1,5 @@
-// Reads replies. Field numbers are those of google/datastore/v1/{datastore,entity,query}.proto. All
-// functions throw an Error for other bytes. Results share memory with the reply.
+// Reads replies by the field numbers of google/datastore/v1/{datastore,entity,query}.proto. All
+// functions throw an Error for other bytes. Results share the reply's memory.
 import type {
   CommitResponse,
   EntityResult,
@@ -18,7 +18,7 @@ const NO_MORE_RESULTS = 3;
 const NO_KEY: Key = { path: [] };
 const EMPTY = new Uint8Array();
 
-/** Deferred keys, and keys that the reply does not mention, are in neither list. */
+/** Neither list has the keys that the service deferred or did not mention. */
 export function readLookupResponse(bytes: Buffer): LookupResponse {
   const found: EntityResult[] = [];
   const missing: Key[] = [];
@@ -45,7 +45,6 @@ export function readRunQueryResponse(bytes: Buffer): QueryBatch {
   return batch;
 }
 
-/** QueryResultBatch */
 function readBatch(reader: MessageReader): QueryBatch {
   const keys: Key[] = [];
   let endCursor: Uint8Array = EMPTY;
@@ -113,7 +112,7 @@ function readValue(reader: MessageReader): Value {
   return value;
 }
 
-/** Without the partition: a reply is of the one that was asked. */
+/** Leaves out the partition, which is the one that was asked. */
 function readKey(reader: MessageReader): Key {
   const path: Key['path'][number][] = [];
   while (reader.next()) {

@@ -1,6 +1,6 @@
-// A credential's present token, renewed before it ends, so that requests seldom wait.
+// Keeps a credential's token and renews it before it ends, so that requests seldom wait for one.
 import { StoreError } from '../../store/contract/errors.ts';
-import { withDeadline } from '../common/outcomes.ts';
+import { withDeadline } from '../common/driver-outcomes.ts';
 
 /** A token credential, such as those of `@azure/identity`. */
 export interface TokenSource {
@@ -22,9 +22,9 @@ type AccessToken = NonNullable<Awaited<ReturnType<TokenSource['getToken']>>>;
 const SCOPE = 'https://storage.azure.com/.default';
 /** A token this close to its end may have ended by the time it arrives. */
 const TOO_LATE_MS = 1_000;
-/** From here on the next token is asked for, while this one still serves. */
+/** So long before a token ends, the next one is asked for. */
 const EARLY_MS = 120_000;
-/** Between two attempts to have the next token early. */
+/** The pause between two attempts to get the next token early. */
 const PAUSE_MS = 3_000;
 const TOKEN_TIMEOUT_MS = 30_000;
 
@@ -38,7 +38,7 @@ export class Tokens {
     this.#source = source;
   }
 
-  /** The present token, or a promise of the next. Rejects with a StoreError for none. */
+  /** The present token, or a promise of the next, which rejects with a StoreError. */
   get(): string | Promise<string> {
     const token = this.#present;
     const now = Date.now();
@@ -48,7 +48,7 @@ export class Tokens {
     return token.token;
   }
 
-  /** Forgets a token that the service did not take, unless another took its place meanwhile. */
+  /** Forgets a token that the service refused, unless there is another by now. */
   drop(token: string): void {
     if (this.#present?.token === token) this.#present = undefined;
   }
@@ -60,9 +60,7 @@ export class Tokens {
   /** Concurrent callers share one answer. */
   #ask(): Promise<AccessToken> {
     this.#askedMs = Date.now();
-    this.#asking ??= this.#answer().finally(() => {
-      this.#asking = undefined;
-    });
+    this.#asking ??= this.#answer().finally(() => (this.#asking = undefined));
     return this.#asking;
   }
 
@@ -80,7 +78,7 @@ export class Tokens {
   }
 }
 
-/** Errors of @azure/identity where nobody has signed in: another try meets the same. */
+/** Errors of @azure/identity if nobody has signed in, after which another try is useless. */
 const NOT_SIGNED_IN = /^(CredentialUnavailable|AggregateAuthentication|AuthenticationRequired)Error$/;
 
 /** The error of requests for which a credential gave no token. */

@@ -1,5 +1,5 @@
 // The driver contract as checks, the same for every driver.
-import type { Check } from './check.ts';
+import type { Check } from './contract-check.ts';
 import { LIST } from './list.ts';
 import { MISUSE } from './misuse.ts';
 import { PARTS } from './parts.ts';
@@ -15,12 +15,12 @@ export const CONFORMANCE: Readonly<Record<string, readonly Check[]>> = {
   misuse: MISUSE,
 };
 
-/** Checks whose requests are small, and the same whenever the ids are. */
+/** Checks whose requests are small, and always the same for the same ids. */
 export const RECORDED: readonly Check[] = [
   ...SINGLE,
   ...REQUESTS.filter(({ name }) => !name.startsWith('a request takes')),
   ...LIST.filter(({ name }) => name.startsWith('an id that was removed')),
 ];
 
-/** What a store does most: half a minute against a service, without the longest listing. */
+/** What matters most to a store. Without listings, it takes half a minute against a service. */
 export const SHORT: readonly Check[] = [...SINGLE, ...PARTS, ...REQUESTS];

@@ -1,4 +1,4 @@
-// The calls that checks make, with ids and parts as they write them down.
+// Short forms of a driver's calls, and of ids and parts, for checks.
 import { randomBytes } from 'node:crypto';
 import type {
   Driver,

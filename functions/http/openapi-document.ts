@@ -1,24 +1,14 @@
-// An OpenAPI 3.1 document of an app's routes, made of the schemas that validate requests.
+// Makes an OpenAPI 3.1 document of an app's routes, from the schemas that validate requests.
 import * as z from 'zod/mini';
 import { type ProblemCode, PROBLEMS } from './problem.ts';
 import { type Answer, type Content, type Route, routesIn, type RouteTable, shownPath } from './route.ts';
 
 type Schema = z.core.$ZodType;
 
+const UNREADABLE = ['malformed', 'invalid', 'method_not_allowed', 'not_acceptable', 'too_large'] as const;
 /** Any operation may answer these. */
-const EVERYWHERE: readonly ProblemCode[] = [
-  'malformed',
-  'invalid',
-  'method_not_allowed',
-  'not_acceptable',
-  'too_large',
-  'throttled',
-  'internal',
-  'unavailable',
-  'aborted',
-];
-
-const WITH_A_KEY: readonly ProblemCode[] = ['unauthenticated', 'forbidden'];
+const EVERYWHERE = [...UNREADABLE, 'throttled', 'internal', 'unavailable', 'aborted'] as const;
+const WITH_A_KEY = ['unauthenticated', 'forbidden'] as const;
 
 const PROBLEM = z.strictObject({
   type: z.string(),
@@ -97,7 +87,7 @@ function mapped<From, To>(record: Readonly<Record<string, From>>, to: (from: Fro
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value)]));
 }
 
-/** The schema behind transforms. A value that a request carries as it is may be any JSON. */
+/** The schema of what transforms give. A value that is stored as it was sent may be any JSON. */
 function schemaOf(schema: Schema): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: 'output',

@@ -1,6 +1,6 @@
-// Requests to one endpoint: authorized, with headers, and with refusals as errors.
+// Sends requests to one endpoint, with proofs and headers, and turns refusals into errors.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
-import { NotSentError, withDeadline } from '../common/outcomes.ts';
+import { NotSentError, withDeadline } from '../common/driver-outcomes.ts';
 import { authorizeWith, type Credential, encodedSignature, type Proof } from './authorization.ts';
 import { RefusedRequestError } from './azure-errors.ts';
 import { type HttpClient, httpClient, type HttpReply, type HttpRequest } from './send-http.ts';
@@ -12,7 +12,7 @@ const COMMON_HEADERS = ['x-ms-version', '2019-02-02', 'Accept', JSON_WITHOUT_MET
 const RETRY_AFTER_MS_MAX = 30_000;
 
 interface ServiceRequest extends Omit<HttpRequest, 'target'> {
-  /** From the account's address on: `/table(...)`, `/Tables`, `/$batch`. Encoded. */
+  /** Behind the account's address: `/table(...)`, `/Tables`, `/$batch`. Encoded. */
   readonly path: string;
   /** Without `?`. */
   readonly query?: string;
@@ -24,8 +24,8 @@ export interface TableService {
   /** The account's address, without a query. */
   readonly url: string;
   /**
-   * The asked success. Rejects with a RefusedRequestError for another reply, with other errors for
-   * none by `untilMs`. A 401 was not carried out (RFC 9110, 15.5.2): one retry.
+   * Gives the expected success. Rejects with a RefusedRequestError after another reply, with other
+   * errors without one by `untilMs`. After a 401, which had no effect, it tries once more.
    */
   send(request: ServiceRequest, untilMs: number): Promise<HttpReply>;
   close(): void;
@@ -60,7 +60,7 @@ export function tableService(
       if (reply.status !== 401 || !isOfService(reply) || proof.forget === undefined)
         return checked(reply, request, proof.query || signed);
       proof.forget();
-      // The first request's body may be under way still.
+      // The first request's body may still be under way.
       const second = await sendWith(await inTime(authorize(path), untilMs), request, untilMs);
       return checked({ ...second, isRequestWritten: second.isRequestWritten && reply.isRequestWritten }, request);
     },
@@ -68,7 +68,7 @@ export function tableService(
   };
 }
 
-/** The credential's silence ends a request as the service's does; it may still answer the next. */
+/** A silent credential ends the request as a silent service does, but may answer the next one. */
 function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise<Proof> {
   if (!(proof instanceof Promise)) return proof;
   const timeoutMs = Math.min(SILENCE_MS, untilMs - performance.now());
@@ -77,12 +77,11 @@ function inTime(proof: Proof | Promise<Proof>, untilMs: number): Proof | Promise
   });
 }
 
-/** The read parts of a reply, whoever received it. */
 export type Reply = Pick<HttpReply, 'status' | 'headers'> & { readonly body: Buffer | string };
 
 /**
- * Throws a RefusedRequestError unless it is the service's reply and the asked success. `signature`:
- * the query's shared access signature, if there is one.
+ * Throws a RefusedRequestError unless the reply is the service's and the expected success.
+ * `signature` is the query's shared access signature, if there is one.
  */
 export function checked<Received extends Reply>(
   reply: Received,
@@ -106,14 +105,14 @@ export function checked<Received extends Reply>(
   });
 }
 
-/** In seconds, as the service gives it; a longer time is no better than a guess. */
+/** The service tells seconds. A longer time than the most is no better than a guess. */
 function retryAfterIn(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,9}$/.test(header)
     ? Math.min(Number(header) * 1_000, RETRY_AFTER_MS_MAX)
     : undefined;
 }
 
-/** A proxy may answer anything. The service always sends these; a denial lacks a version. */
+/** Whether it has the headers of the service, unlike a proxy's. A denial has no version. */
 export function isOfService({ status, headers }: Reply): boolean {
   const isDenial = status === 401 || status === 403;
   return headers['x-ms-request-id'] !== undefined && (isDenial || headers['x-ms-version'] !== undefined);
@@ -129,7 +128,7 @@ export function refusalIn(body: string): { readonly code?: string | undefined; r
   return { code, detail: message?.value?.replaceAll(/\s+/g, ' ') };
 }
 
-/** The JSON object that a body is; undefined if it is something else. */
+/** The body's JSON object; undefined if it is something else. */
 export function objectIn(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);

@@ -1,4 +1,4 @@
-// POST of records by lines, of any number: they are written in slices, of which two are held.
+// POST of any number of records by lines. They are written in slices; two are in memory at a time.
 import * as z from 'zod/mini';
 import { encode, type EncodedValue, type PutItem, type PutOutcome } from '../../shared/store/index.ts';
 import { checkType, encodedValue, readerOf } from '../http/content.ts';
@@ -11,7 +11,7 @@ import { fromBase64, KEY, membersOf, plainOf } from './batch-body.ts';
 import { begun, NDJSON, streamed } from './ndjson.ts';
 import type { Tables } from './table-handlers.ts';
 
-/** A record's 512 KiB and its key, each byte as an escape of six. */
+/** Holds a key and a record of 512 KiB, even if each byte is an escape of six characters. */
 export const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Two slices of 8 MiB, and the line that is read. */
@@ -28,7 +28,7 @@ const LINE = z.strictObject({
   expiresAtMs: z.exactOptional(z.int().check(z.minimum(0))),
 });
 
-/** 200 once the first slice is written. The first line that is no record ends the stream. */
+/** Answers 200 once the first slice is written. A line that is no record ends the stream. */
 export async function putLines(tables: Tables, call: Call): Promise<Response> {
   checkType(call.request, NDJSON);
   call.memory.take(HELD_BYTES);
@@ -67,7 +67,7 @@ function itemOf(line: Uint8Array): PutItem<EncodedValue> {
   return { ...item, value: codec === 'json' ? { codec, bytes: value! } : packed(Buffer.from(value!).toString()) };
 }
 
-/** As the library encodes the value: an export has it from there. */
+/** Encodes the value as the library does, which wrote it into the export. */
 function packed(json: string): EncodedValue {
   try {
     checkExact(json, 'the value');

@@ -1,12 +1,12 @@
-// The calls through somebody's TableClient, with its credential, proxy and telemetry.
+// Makes the calls by the user's TableClient, with its credential, proxy and telemetry.
 import type { EntityVersion } from '../../store/contract/driver.ts';
 import { ClientCalls } from '../common/client-calls.ts';
-import { NotSentError } from '../common/outcomes.ts';
-import { etagOf, pageIn, type TableCalls } from './own-client.ts';
-import { conditionOf, type RowWrite } from './rows.ts';
+import { NotSentError } from '../common/driver-outcomes.ts';
+import { etagOf, pageIn, type TableCalls } from './table-calls.ts';
+import { conditionOf, type RowWrite } from './row-requests.ts';
 import { type Policy, type Sending, SENT_ONCE, watch } from './sent-once.ts';
-import { checked, type Reply } from './service.ts';
-import { noToken } from './token.ts';
+import { checked, type Reply } from './table-service.ts';
+import { noToken } from './credential-token.ts';
 import { etagsIn } from './transaction.ts';
 
 /** A `TableClient` of @azure/data-tables 13.3 or later, as far as it is used. */
@@ -37,12 +37,12 @@ interface SdkPage {
 
 type SdkAction = ['create', SdkEntity] | ['update', SdkEntity, 'Merge' | 'Replace', { etag: string }];
 
-/** The options of a call. By its signal the policy knows it. */
+/** The options of a call, whose signal tells the policy which call it is. */
 interface CallOptions {
   readonly abortSignal: AbortSignal;
 }
 
-/** No I/O. Adds a policy to the client's pipeline that concerns the driver's own requests alone. */
+/** No I/O. Adds a policy to the client's pipeline that changes only the driver's own requests. */
 export function sdkCalls(client: TableClient): TableCalls {
   if (!client.pipeline.getOrderedPolicies().includes(SENT_ONCE))
     client.pipeline.addPolicy(SENT_ONCE, { afterPhase: 'Sign' });
@@ -99,7 +99,6 @@ export function sdkCalls(client: TableClient): TableCalls {
   };
 }
 
-/** The one success of a request. */
 type Asked = Parameters<typeof checked>[1];
 
 const READ: Asked = { method: 'GET' };
@@ -114,12 +113,12 @@ function withoutReply(ended: PromiseSettledResult<unknown>, { isSent }: Sending,
   const cause = reasonOf(ended);
   const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
   const error = new Error(`no whole reply from ${origin}: ${message}`, { cause });
-  // A policy of the client's may have sent it past this one.
+  // A policy of the client may have sent the request by another way.
   if (isSent || ended.status === 'fulfilled') return error;
   return new NotSentError(/Credential|Authentication/.test(name) ? noToken(cause) : error);
 }
 
-/** Throws where the SDK did not understand the reply. */
+/** Throws if the SDK did not understand the reply. */
 function valueOf<T>(ended: PromiseSettledResult<T>): T {
   if (ended.status === 'rejected') throw ended.reason;
   return ended.value;
@@ -137,7 +136,7 @@ function etagIn(etag: EntityVersion): { etag: string } {
   return { etag };
 }
 
-/** Base64 by name. The SDK takes a list for an entity, too. */
+/** Base64 by name. Checks the body, because the SDK takes even a list for an entity. */
 function propertiesOf({ body }: Reply, entity: object): Readonly<Record<string, unknown>> {
   if (!/^\s*\{/.test(body.toString()))
     throw new Error('the reply was not from azure tables: look for a proxy on the way');

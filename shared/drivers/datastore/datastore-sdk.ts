@@ -1,9 +1,9 @@
-// The calls through Google's own client. Its retries are off: one could report a conflict for the
-// success of another.
+// Makes the calls by Google's own client, without its retries, because a second attempt could
+// report a conflict with the first one's success.
 import { ClientCalls } from '../common/client-calls.ts';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
-import { DeadlineError, NotSentError, withDeadline } from '../common/outcomes.ts';
-import type { DatastoreCalls } from './own-client.ts';
+import { DeadlineError, NotSentError, withDeadline } from '../common/driver-outcomes.ts';
+import type { DatastoreCalls } from './datastore-calls.ts';
 import { noCredentials } from './grpc/tokens.ts';
 import { CODE, StatusError } from './grpc/grpc-status.ts';
 import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messages/messages.ts';
@@ -19,7 +19,7 @@ export interface DatastoreClient {
   ): void;
 }
 
-/** The options of a client that count here. */
+/** The options of a client that are used here. */
 interface ClientSettings {
   readonly projectId?: string;
   readonly databaseId?: string;
@@ -32,19 +32,19 @@ type ClientClass = new (options: object) => DatastoreClient & {
   readonly clients_: ReadonlyMap<string, { close(): Promise<void> }>;
 };
 
-/** Off, gRPC sends nothing twice, not even a stream that the service says it refused. */
+/** Turns all retries of gRPC off, even of a stream that the service says it refused. */
 const SENT_ONCE = { 'grpc.enable_retries': 0 };
 
 const SERVICE_HOST = /(^|[-.])datastore\.googleapis\.com$/;
 
-/** The place that a client sends to. `isService`: Google's own address. */
+/** Where a client sends its requests. `isService`: to Google's own address. */
 export function spaceOf(client: DatastoreClient) {
   const { projectId = '', databaseId = '', servicePath = '', port = 443 } = client.options as ClientSettings;
   const isService = SERVICE_HOST.test(servicePath);
   return { projectId, databaseId, namespace: client.namespace ?? '', address: `${servicePath}:${port}`, isService };
 }
 
-/** Needs gRPC, else throws a TypeError. Uses another client: only options turn resending off. */
+/** Throws a TypeError without gRPC. Makes another client, as only options turn retries off. */
 export function sdkCalls(given: DatastoreClient): DatastoreCalls {
   const { projectId, databaseId } = spaceOf(given);
   const ask = askerOver(given);
@@ -72,7 +72,7 @@ export function sdkCalls(given: DatastoreClient): DatastoreCalls {
   };
 }
 
-/** One client of the driver's own, and another in its place once its connection seems dead. */
+/** Uses a client of the driver's own, and replaces it when its connection seems dead. */
 function askerOver({ options, auth, constructor }: DatastoreClient) {
   if (((options as ClientSettings).fallback ?? false) !== false)
     throw new TypeError('datastoreDriver: client does not speak gRPC: leave out its option fallback');
@@ -81,7 +81,7 @@ function askerOver({ options, auth, constructor }: DatastoreClient) {
   let client = connect();
   let heardMs = -Infinity;
 
-  /** A deadline passed, and nothing came since: the library itself would wait for minutes. */
+  /** Called when a deadline passed in silence, for which the library itself would wait minutes. */
   const leave = (silent: typeof client): void => {
     if (client !== silent) return;
     client = connect();
@@ -93,7 +93,7 @@ function askerOver({ options, auth, constructor }: DatastoreClient) {
       let isAsked = false;
       try {
         const reply = await calls.run(timeoutMs, async (signal) => {
-          // Without credentials the SDK throws where nobody catches. Emulators ask for none.
+          // Without credentials the SDK throws where nobody can catch it. Emulators need none.
           if (!('sslCreds' in options)) await credentialsOf(auth);
           if (signal.aborted) throw new NotSentError(signal.reason);
           isAsked = true;
@@ -196,12 +196,12 @@ function batchOf(batch: QueryReply['batch']): QueryBatch {
   };
 }
 
-/** Codes that the SDK makes up, too, for what a proxy or its own credentials say. */
+/** Codes that the SDK also makes up, for answers of a proxy or errors of its credentials. */
 const MADE_UP: ReadonlySet<unknown> = new Set([CODE.PERMISSION_DENIED, CODE.UNAUTHENTICATED, CODE.UNIMPLEMENTED]);
 const HTTP_STATUS = 'Received HTTP status code';
 const NO_METADATA = 'Getting metadata from plugin';
 const DETAILS_MADE_UP = new RegExp(`^(${HTTP_STATUS}|Protocol not secure|${NO_METADATA})`);
-/** The SDK says so before it has a connection, or a token, to make a stream with. */
+/** Errors of the SDK before it has a connection or token, so that nothing was sent. */
 const NOT_SENT = new RegExp(`^(No connection established|Name resolution failed|${NO_METADATA})`);
 
 interface GrpcError extends Error {
@@ -211,7 +211,7 @@ interface GrpcError extends Error {
   readonly metadata?: { get(name: string): readonly unknown[]; toJSON(): object };
 }
 
-/** The service's own refusal has no message of the SDK's, and came as a reply without a body. */
+/** Tells the service's own refusal, a reply without a body, from errors that the SDK makes up. */
 function statusOf(error: GrpcError): Error {
   const { code, details = error.message, metadata } = error;
   if (typeof code !== 'number') return error;
@@ -221,7 +221,7 @@ function statusOf(error: GrpcError): Error {
     );
   const isGrpc = String(metadata?.get('content-type')[0]).startsWith('application/grpc');
   const isVerdict = !MADE_UP.has(code) || (isGrpc && !DETAILS_MADE_UP.test(details));
-  // An answer of no message, or of a broken one.
+  // The reply had no message, or a broken one.
   const isBroken = code === CODE.UNIMPLEMENTED && !isVerdict && !details.startsWith(HTTP_STATUS);
   return new StatusError(isBroken ? CODE.INTERNAL : code, details, { isVerdict, cause: error });
 }

@@ -1,4 +1,4 @@
-// The service's limits, where they come from, and how it counts the bytes of an entity.
+// The service's limits with their sources, and the sizes by which it counts an entity's bytes.
 
 /** "Must not exceed 1 MiB - 4 bytes" (entity.proto). */
 export const ENTITY_BYTES_MAX = 1_048_572;
@@ -21,7 +21,7 @@ export const TRANSACTION_MS_MAX = 270_000;
 export const TRANSACTION_IDLE_MS_MAX = 60_000;
 /** This emulator's own: a client that never ends transactions must not fill the process. */
 export const OPEN_TRANSACTIONS_MAX = 10_000;
-/** gRPC clients accept 4 MiB unless told otherwise; a larger answer is cut here. */
+/** A larger answer is cut, because gRPC clients accept 4 MiB unless they are told otherwise. */
 export const ANSWER_BYTES_MAX = 4 * 1_024 * 1_024 - 64 * 1_024;
 /** The service's batch of a query without a limit. */
 export const BATCH_RESULTS_MAX = 300;

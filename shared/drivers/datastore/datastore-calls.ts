@@ -1,4 +1,5 @@
-// Three calls of the Datastore API, each sent exactly once. The SDK takes 2-3 times the processor.
+// Three calls of the Datastore API, each sent exactly once. The SDK takes two to three times the
+// processor time.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
 import { Channel } from './grpc/channel.ts';
@@ -19,11 +20,11 @@ export interface ClientOptions {
 }
 
 /**
- * One round trip each. Rejects with a StatusError, a DeadlineError, an Error for a broken reply, or
- * a NotSentError. The own transport also ends reads after SILENCE_MS of silence.
+ * Each takes one round trip. Rejects with a StatusError, a DeadlineError, a NotSentError, or an
+ * Error for a broken reply. The driver's own transport also ends reads after SILENCE_MS of silence.
  */
 export interface DatastoreCalls {
-  /** `mask`: the properties that are wanted. Default: all. */
+  /** `mask`: the wanted properties. Default: all. */
   lookup(keys: readonly Key[], mask: readonly string[] | undefined, timeoutMs: number): Promise<LookupResponse>;
   /** Outside of transactions. */
   commit(mutations: readonly Mutation[], timeoutMs: number): Promise<CommitResponse>;
@@ -48,12 +49,12 @@ export function datastoreCalls(
   const { projectId, databaseId = '' } = options;
   const channel = wired(channelTo(options));
   const memories = new RequestMemory();
+  const ask = (method: string, message: Buffer, timeoutMs: number) =>
+    channel.unary({ path: `${PATH}/${method}`, message, timeoutMs, silenceMs: SILENCE_MS });
   return {
     async lookup(keys, propertyMask, timeoutMs) {
       const message = framedLookup({ projectId, databaseId, keys, propertyMask });
-      return readLookupResponse(
-        await channel.unary({ path: `${PATH}/Lookup`, message, timeoutMs, silenceMs: SILENCE_MS }),
-      );
+      return readLookupResponse(await ask('Lookup', message, timeoutMs));
     },
     async commit(mutations, timeoutMs) {
       const request = { projectId, databaseId, mutations };
@@ -64,9 +65,7 @@ export function datastoreCalls(
     },
     async runQuery(namespaceId, query, timeoutMs) {
       const message = framedRunQuery({ partitionId: { projectId, databaseId, namespaceId }, query });
-      return readRunQueryResponse(
-        await channel.unary({ path: `${PATH}/RunQuery`, message, timeoutMs, silenceMs: SILENCE_MS }),
-      );
+      return readRunQueryResponse(await ask('RunQuery', message, timeoutMs));
     },
     close: async () => channel.close(),
   };
@@ -78,7 +77,7 @@ function channelTo({ projectId, databaseId = '', auth, endpoint }: ClientOptions
     te: 'trailers',
     'content-type': 'application/grpc',
     'user-agent': USER_AGENT,
-    // By it Google finds the region of the database: https://google.aip.dev/client-libraries/4222
+    // Tells Google the database and so its region: https://google.aip.dev/client-libraries/4222
     'x-goog-request-params': `project_id=${encodeURIComponent(projectId)}&database_id=${encodeURIComponent(databaseId)}`,
   };
   if (address.protocol === 'http:') return new Channel({ address, headers });

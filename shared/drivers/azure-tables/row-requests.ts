@@ -1,8 +1,7 @@
-// A row as it travels: its address, its headers and its body. All properties are binary and travel
-// as base64.
+// A row's requests: address, headers and body. All properties are binary, and base64 on the wire.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
-import { JSON_WITHOUT_METADATA } from './service.ts';
+import { JSON_WITHOUT_METADATA } from './table-service.ts';
 
 /** Properties by name, in pieces of base64. */
 export type Properties = Readonly<Record<string, readonly string[]>>;
@@ -12,7 +11,7 @@ export interface RowKeys {
   readonly row: EntityId;
 }
 
-/** A row to be written: an insert, or a change on condition of its etag. */
+/** Inserts a row, or changes it if it has this etag. */
 export interface RowWrite extends RowKeys {
   readonly properties: Properties;
   readonly change?: { readonly mode: 'Merge' | 'Replace'; readonly etag: EntityVersion };
@@ -30,13 +29,13 @@ interface RowRequest {
 
 const METHODS = { Merge: 'PATCH', Replace: 'PUT' } as const;
 
-/** Goes with properties in a body or a reply. */
+/** Sent with each request that has properties in its body or reply. */
 export const DATA_VERSION = ['DataServiceVersion', '3.0'];
 
 const BODY_HEADERS = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA];
 const INSERT_HEADERS = [...BODY_HEADERS, 'Prefer', 'return-no-content'];
 
-/** Path of the table `tableName`; of the row, if keys are given, which need no escapes. */
+/** The path of a table, or of a row if keys are given, which need no escapes. */
 export function pathOf(tableName: string, keys?: RowKeys): string {
   if (keys === undefined) return `/${tableName}`;
   return `/${tableName}(PartitionKey='${keys.partition}',RowKey='${keys.row}')`;
@@ -51,25 +50,25 @@ export function requestOf(tableName: string, write: RowWrite): RowRequest {
   return { method: METHODS[change.mode], path: pathOf(tableName, write), headers, body };
 }
 
-/** The header that a change needs: without one the service would write whatever is there. */
+/** The header without which the service would write whatever the row's version is. */
 export function conditionOf(etag: EntityVersion): string[] {
   if (!etag || etag.includes('*')) throw new TypeError('a change needs a condition');
   return ['If-Match', etag];
 }
 
-/** How many bytes pieces of ASCII take. */
+/** The size of pieces of ASCII. */
 export function lengthOf(pieces: readonly string[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** Pieces of ASCII as bytes in `memory`: a socket takes up to three times as long for a string. */
+/** Writes pieces of ASCII into `memory`: a socket takes up to three times as long for a string. */
 export function bytesOf(pieces: readonly string[], memory: Buffer): Uint8Array {
   let end = 0;
   for (const piece of pieces) end += memory.write(piece, end, 'latin1');
   return memory.subarray(0, end);
 }
 
-/** Base64, ids and names need no escapes: JSON.stringify takes 4.3 ns a byte, this takes 0.5. */
+/** Base64, ids and names need no escapes. JSON.stringify takes 4.3 ns per byte, this takes 0.5. */
 function piecesOf({ partition, row, properties }: RowWrite): string[] {
   const pieces = [`{"PartitionKey":${JSON.stringify(partition)},"RowKey":${JSON.stringify(row)}`];
   for (const [name, value] of Object.entries(properties))

@@ -1,5 +1,5 @@
-// The table service's requests, each sent once. Every change names an etag: without one the service
-// writes anything.
+// Sends the table service's requests, each once. Every change names an etag, because without one
+// the service would write in any case.
 import type { EntityId, EntityVersion } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { RequestMemory } from '../common/request-memory.ts';
@@ -14,8 +14,8 @@ import {
   requestOf,
   type RowKeys,
   type RowWrite,
-} from './rows.ts';
-import { JSON_WITHOUT_METADATA, objectIn, type Reply, type TableService, tableService } from './service.ts';
+} from './row-requests.ts';
+import { JSON_WITHOUT_METADATA, objectIn, type Reply, type TableService, tableService } from './table-service.ts';
 import { etagsIn, transactionOf } from './transaction.ts';
 
 /** The service's address, table and credential. The environment is never read. */
@@ -24,11 +24,11 @@ export interface ClientOptions {
   readonly endpoint: string;
   /** The physical table: 3 to 63 letters and digits, a letter first. Created when first needed. */
   readonly tableName: string;
-  /** None if a SAS stands in the endpoint. */
+  /** Left out if the endpoint has a SAS. */
   readonly credential?: Credential;
-  /** Allows `http:` to another machine. Default false: to this one alone, for emulators. */
+  /** Allows `http:` to another machine. Default false: only to this one, for emulators. */
   readonly allowInsecureConnection?: boolean;
-  /** False: calls on a table that is not there fail as `not_found`. Default true. */
+  /** False: calls on a missing table fail with `not_found`. Default true. */
   readonly createTable?: boolean;
 }
 
@@ -43,20 +43,20 @@ interface RowPage {
   readonly continuation: string | undefined;
 }
 
-/** One request each, by `untilMs` of `performance.now()`. Rejects with the service's error. */
+/** One request each, until `untilMs` of `performance.now()`. Rejects with the service's error. */
 export interface TableCalls {
   get(keys: RowKeys, select: readonly string[] | undefined, untilMs: number): Promise<RowReply>;
-  /** The new etag; undefined if the service does not tell. */
+  /** Gives the new etag; undefined if the service does not tell it. */
   write(write: RowWrite, untilMs: number): Promise<EntityVersion | undefined>;
   delete(keys: RowKeys, etag: EntityVersion, untilMs: number): Promise<unknown>;
-  /** The new etags in order; undefined if the reply is not that of a transaction that succeeded. */
+  /** Gives the new etags in order; undefined unless the reply tells of a success. */
   submit(writes: readonly RowWrite[], untilMs: number): Promise<readonly EntityVersion[] | undefined>;
   listPage(filter: string, count: number, continuation: string | undefined, untilMs: number): Promise<RowPage>;
   createTable(untilMs: number): Promise<unknown>;
   close(): void;
 }
 
-/** Opens the calls; no I/O. The factory has judged whether the endpoint may do without TLS. */
+/** No I/O. The factory has checked whether the endpoint may be without TLS. */
 export function tableCalls(
   options: Omit<ClientOptions, 'allowInsecureConnection'>,
   wired?: Parameters<typeof tableService>[2],
@@ -95,7 +95,7 @@ export function tableCalls(
 
 type PiecesRequest = Omit<Parameters<TableService['send']>[0], 'body'> & { readonly body: readonly string[] };
 
-/** Memory is free once the operating system has taken the body: a reply may come before. */
+/** Reuses memory only after the operating system has taken the body, as a reply may come before. */
 export function bodySender(service: Pick<TableService, 'send'>) {
   const memories = new RequestMemory();
   return async (request: PiecesRequest, untilMs: number): Promise<HttpReply> => {

@@ -1,6 +1,4 @@
-// The emulator of Datastore that the environment names.
-
-/** Its address. Undefined without one: an empty variable counts as absent. */
+/** The address of the Datastore emulator that the environment names, if it names one. */
 export function emulatorIn(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const host = env['DATASTORE_EMULATOR_HOST'] ?? '';
   if (host === '') return undefined;

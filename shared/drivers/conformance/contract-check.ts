@@ -1,5 +1,5 @@
-// One promise of the contract (store/contract/driver.ts) as a function that asks a driver and
-// throws if the promise is broken. Tests and `stowage doctor` run the same ones.
+// A check tries one promise of the contract (store/contract/driver.ts) on a driver, and throws if
+// the driver breaks it. Tests and `stowage doctor` run the same checks.
 import type { Driver, EntityId } from '../../store/contract/driver.ts';
 
 /** The place behind a driver. */

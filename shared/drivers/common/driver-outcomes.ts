@@ -16,7 +16,7 @@ export function unknown(reason: Unknown['reason'], cause?: unknown): Unknown {
   return cause === undefined ? { kind: 'unknown', reason } : { kind: 'unknown', reason, cause };
 }
 
-/** A request of which no byte has left: it has no effect. `cause`: what was in the way. */
+/** No byte of the request has left this machine, so it has no effect. `cause` says why. */
 export class NotSentError extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -36,7 +36,7 @@ export class DeadlineError extends Error {
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, from?: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_resolve, reject) => {
-    // A time that is over would make Node.js warn the user.
+    // Node.js warns about a negative time.
     timer = setTimeout(() => reject(new DeadlineError(Math.round(timeoutMs), from)), Math.max(1, timeoutMs));
   });
   try {
