@@ -10,13 +10,13 @@ export interface CallOptions {
    * Ends the call after this many milliseconds: with `aborted` if nothing was written, with
    * `unknown` if a write was sent and its outcome is not known. Default: the store's `timeoutMs`.
    */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Ends the call early, with the same two codes; the signal's reason becomes the `cause`. An
    * `aborted` error has the name AbortError, as with `fetch`. An `unknown` error has not, because
    * the write may have taken effect.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface StoreOptions {
@@ -29,19 +29,19 @@ export interface StoreOptions {
    * 1/16 more, at least 256 KiB. Apart from that a store holds some 2 MiB, and up to 64 MiB of
    * writes that wait.
    */
-  readonly cacheBytesMax?: number;
+  readonly cacheBytesMax?: number | undefined;
   /** The deadline of calls that set none, in milliseconds. Default: 30,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How pages are compressed from now on; all pages stay readable. Default: `zstd`. */
-  readonly compression?: Compression;
+  readonly compression?: Compression | undefined;
   /** Clock, timers and randomness. Default: the system's. */
-  readonly runtime?: Runtime;
+  readonly runtime?: Runtime | undefined;
 }
 
 /** Options of a verification. `timeoutMs` bounds the whole walk; its default is one day. */
 export interface VerifyOptions extends CallOptions {
   /** Is called with each finding, also with those that the report leaves out. Must not throw. */
-  readonly onFinding?: (finding: Finding) => void;
+  readonly onFinding?: ((finding: Finding) => void) | undefined;
 }
 
 /**
@@ -84,7 +84,7 @@ export interface TableOptions extends CallOptions {
   /**
    * Default: `hash`, or the existing table's. `conflict` if an existing table has another order.
    */
-  readonly order?: Order;
+  readonly order?: Order | undefined;
   /**
    * One ASCII character, `!` to `~`, at the creation of a table with order `key`. Keys that are
    * equal up to its first occurrence form a group (`a/1` and `a/2` by `/`), for `table.batch`. A
@@ -92,23 +92,23 @@ export interface TableOptions extends CallOptions {
    * container's size on puts slow down, and a write that outgrows it fails with `too_large`.
    * `conflict` if an existing table has another.
    */
-  readonly groupBy?: string;
+  readonly groupBy?: string | undefined;
   /** How many containers a new table of order `hash` begins with, 1 to 256. Default: 1. */
-  readonly containers?: number;
+  readonly containers?: number | undefined;
   /** Default: `msgpack`. */
-  readonly codec?: CodecName;
+  readonly codec?: CodecName | undefined;
   /**
    * A Standard Schema, such as zod, Valibot and ArkType make. This handle stores what the schema
    * makes of each value. A value that the schema refuses is `invalid`; the message names the place,
    * and `cause` has the issues. A schema that is not synchronous causes a TypeError. Reads are not
    * validated.
    */
-  readonly schema?: StandardSchema;
+  readonly schema?: StandardSchema | undefined;
   /**
    * After how many milliseconds the records that this handle creates expire, unless their call says
    * otherwise. It is not stored; each handle has its own. Default: never.
    */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /**
    * The size of containers in bytes, at least 16,384; above 70 % of it a container splits. Default:
    * the provider's limit, 1,000,000 on Datastore and 720,000 on Azure Tables. In smaller containers
@@ -118,9 +118,9 @@ export interface TableOptions extends CallOptions {
    * It is not stored: processes may have different values, and the one with the smallest splits.
    * All handles of a table in one store must have the same value (`invalid` otherwise).
    */
-  readonly containerBytesMax?: number;
+  readonly containerBytesMax?: number | undefined;
   /** Whether to create a missing table; if not, the call fails with `not_found`. Default: true. */
-  readonly create?: boolean;
+  readonly create?: boolean | undefined;
 }
 
 export interface VacuumOptions extends CallOptions {
@@ -129,18 +129,18 @@ export interface VacuumOptions extends CallOptions {
    * those to which none did. From 0 ms to one day. Default: 120,000. The call takes at least this
    * long, so its default deadline is the store's `timeoutMs` plus this.
    */
-  readonly quietMs?: number;
+  readonly quietMs?: number | undefined;
   /** The cursor of a report, from which this vacuum goes on, again after `quietMs`. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   /** Is called several times with what has been done. */
-  readonly onProgress?: (report: VacuumReport) => void;
+  readonly onProgress?: ((report: VacuumReport) => void) | undefined;
   /** Merges fill up to 0.6 of this. Default: the open handles' value, else as in TableOptions. */
-  readonly containerBytesMax?: number;
+  readonly containerBytesMax?: number | undefined;
 }
 
 export interface GetOptions extends CallOptions {
   /** Allows an answer from memory that was read at most this long ago. Default: 0, linearizable. */
-  readonly maxAgeMs?: number;
+  readonly maxAgeMs?: number | undefined;
 }
 
 export interface GetManyOptions extends GetOptions {
@@ -148,20 +148,20 @@ export interface GetManyOptions extends GetOptions {
    * The most bytes of encoded values that the call gives. Further records fail as `too_large`.
    * Default: 64 MiB.
    */
-  readonly bytesMax?: number;
+  readonly bytesMax?: number | undefined;
 }
 
 export interface PutOptions extends CallOptions {
   /** Writes only if the record has this version; otherwise `conflict`. */
-  readonly ifVersion?: string;
+  readonly ifVersion?: string | undefined;
   /** Writes only if there is no record; otherwise `conflict`. Not together with `ifVersion`. */
-  readonly ifAbsent?: boolean;
+  readonly ifAbsent?: boolean | undefined;
   /** After how many milliseconds the record expires. Default: the handle's `ttlMs`. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /**
    * When the record expires, in milliseconds since 1970; may be past. Not together with `ttlMs`.
    */
-  readonly expiresAtMs?: number;
+  readonly expiresAtMs?: number | undefined;
 }
 
 export interface UpdateOptions extends CallOptions {
@@ -170,7 +170,7 @@ export interface UpdateOptions extends CallOptions {
    * the handle's `ttlMs`. If it expires while the call is under way, others may find it absent for
    * a moment.
    */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
 }
 
 /** An update whose function returns this deletes the record. */
@@ -180,7 +180,7 @@ export interface TouchOptions extends CallOptions, Pick<PutOptions, 'ttlMs' | 'e
 
 export interface DeleteOptions extends CallOptions {
   /** Deletes only if the record has this version; otherwise `conflict`. */
-  readonly ifVersion?: string;
+  readonly ifVersion?: string | undefined;
 }
 
 export interface PutItem<V> extends Omit<PutOptions, keyof CallOptions> {
@@ -198,26 +198,26 @@ export type BatchItem<V> = (PutItem<V> & { readonly delete?: false }) | (DeleteI
 /** Bounds of keys, for order `key`. `timeoutMs` bounds the reading of each leaf, not of all. */
 export interface RangeOptions extends CallOptions {
   /** Only keys that begin with this. Not together with other bounds. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** The first key. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** Only keys after this one. Not together with `from`. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Only keys before this one. */
-  readonly to?: string;
+  readonly to?: string | undefined;
   /** The last key. Not together with `to`. */
-  readonly through?: string;
+  readonly through?: string | undefined;
 }
 
 export interface ScanOptions extends RangeOptions {
   /** From the last key to the first, for order `key`. It reads one leaf at a time. */
-  readonly reverse?: boolean;
+  readonly reverse?: boolean | undefined;
   /** The most records. Default: all. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /**
    * Goes on where the scan that gave it stopped, with that scan's bounds and direction. Other
    * bounds beside it, or a cursor of another table, are `invalid`. A cursor is neither secret nor
    * signed: to confine a caller to some keys, pass the bounds together with the caller's cursor.
    */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }

@@ -1,6 +1,7 @@
 // One attempt at a commit: evaluates the changes, lays them into pages, and plans a write or a
 // split.
 import { type Attempt, settleAll } from '../container/attempts.ts';
+import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { type Evaluation, evaluate } from '../container/evaluate.ts';
 import { planCommit } from '../container/plan-commit.ts';
@@ -10,6 +11,7 @@ import { isDivisible } from '../container/split.ts';
 import { failsTooOften } from '../container/when-to-split.ts';
 import type { EntityId, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
+import { decodeKey } from '../format/position.ts';
 import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { count } from '../io/counters.ts';
 import {
@@ -145,7 +147,9 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
       return lay(leaf, { ...group, mergesAll: true }, world);
     case 'too_large':
       if (changes.length > 1) leaf.groupCountMax = Math.ceil(changes.length / 2);
-      else failChanges(changes, tooLarge(leaf.id, base.header.groupBy), world);
+      else
+        for (const change of changes)
+          failChanges(changes, tooLarge(leaf.id, base.header.groupBy, change, world.table), world);
       return undefined;
     case 'split':
       // A throttled split is kept for another try, but not with a neighbour that may have changed.
@@ -226,8 +230,8 @@ function begin(leaf: Leaf, attempt: Attempt): boolean {
   return true;
 }
 
-function tooLarge(container: EntityId, groupBy: string | undefined): StoreError {
+function tooLarge(container: EntityId, groupBy: string | undefined, change: Change, table: string): StoreError {
   const group = `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
   const message = groupBy === undefined ? 'the record does not fit into a container' : group;
-  return new StoreError('too_large', message, { container });
+  return new StoreError('too_large', message, { table, key: decodeKey(change.key), container });
 }

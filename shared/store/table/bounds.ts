@@ -29,7 +29,7 @@ export function boundsOf(options: ScanOptions, order: Order, table: string): Bou
   if (order === 'hash' && (hasBounds || reverse === true))
     refuse('prefix, from, after, to, through and reverse need a table of order "key"; this one has order "hash"');
   if (prefix !== undefined && [from, after, to, through].some((bound) => bound !== undefined))
-    refuse('give prefix, or the first and last key, not both');
+    refuse('prefix goes with no other bound: for a part of what it names, give after and to');
   if (from !== undefined && after !== undefined) refuse('give from or after, not both');
   if (to !== undefined && through !== undefined) refuse('give to or through, not both');
   const low = after === undefined ? encodeBound(prefix ?? from, table) : positionAfter(encodeBound(after, table));
