@@ -3,7 +3,7 @@ import type { EncodedValue, Table } from '../../../shared/store/index.ts';
 import { PlainError, type PlainOptions, type PlainPlace } from '../../plain/plain-place.ts';
 import { EXIT } from '../exit.ts';
 import { choice, UsageError } from '../command-options.ts';
-import { say } from '../print.ts';
+import { say, warn } from '../print.ts';
 import { askTool } from '../external-tools.ts';
 import { adopt, ADOPT_STATE, compareWith, release } from './adopt.ts';
 import { RANGES, rangesOf } from './commands.ts';
@@ -63,6 +63,7 @@ ${PLAIN_HELP}`,
       const records = await resumed({ file, of, shape: ADOPT_STATE, done: 'were put', typed }, (state, onState) =>
         adopt({ place, store, table: name, order, state, onState, signal }),
       );
+      if (records === 0) warn(`There are no entities in ${plain}: is its name right?`);
       const table = await encodedTable(store, name, { create: false });
       await compared(place, table, records, signal);
     });
