@@ -93,15 +93,6 @@ test.each<[string, Harm, (table: Table<string>) => Promise<readonly Outcome[]>]>
   expect(outcomes.filter(({ status }) => status === done)).toHaveLength(KEYS.length - lost.length);
 });
 
-test('a write that needs a page that is missing fails, and other records of its container are still written', async () => {
-  const world = await oneLeaf();
-  const [other] = keysIn(storedRoot(world.state, 't'), 0);
-  const [lost] = harmed(world, 'missing', 1);
-  const table = await opened(world);
-  await expect(world.run(table.update(lost!, () => 'new'))).rejects.toMatchObject({ code: 'corrupt' });
-  expect((await world.run(table.update(other!, () => 'new')))?.value).toBe('new');
-});
-
 test('a page that was damaged and is mended is read again', async () => {
   const world = await oneLeaf();
   const whole = world.state.entities.get(ROOT)!;

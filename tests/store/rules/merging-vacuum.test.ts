@@ -3,9 +3,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { childrenOf } from '../../../shared/store/container/branch.ts';
 import type { VacuumReport } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, storedNode, storedRoot } from './tree-of.ts';
+import { faultsOf, leavesOf, storedNode } from './tree-of.ts';
 import { begun, items, keys, opened, retireOne } from './table-steps.ts';
 import { damage, isWriteOf, key, text, World } from './world.ts';
 import { partName } from '../../support/ids.ts';
@@ -44,33 +43,6 @@ test('the wait for quiet ends with its call: nothing holds the store open', asyn
   const begunMs = world.runtime.monotonicMs();
   await world.run(store.close());
   expect(world.runtime.monotonicMs() - begunMs).toBe(0);
-});
-
-test('a put finds its leaf where an entry leads back to the leaf that sends it on, and memory holds neither', async () => {
-  const { world, table } = await opened({ order: 'key' }, new World({ limits: ROOMY }));
-  await world.run(table.putMany(items(0, 1_200)));
-  await world.run(table.deleteMany(keys(0, 700).filter((_, number) => number % 100 > 0)));
-  // A vacuum merges, and drops no entry that is left over; who searched has them name the leaf.
-  const vacuumer = world.process();
-  vacuumer.rule((call) => (isWriteOf('patch', 't!t!')(call) ? { fail: 'unavailable' } : undefined));
-  await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000, timeoutMs: 1_000_000 }));
-  for (let number = 0; number < 1_200; number += 50) await world.run(table.get(key(number)));
-  await world.run(world.runtime.sleep(20_000));
-  const named = childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child);
-  expect([leavesOf(world.state, 't').length, new Set(named).size < named.length]).toEqual([2, true]);
-  // The merged leaf splits again, to the left of the separators that still name it.
-  const low = await world.run(world.process().store.table<string>('t'));
-  await world.run(low.putMany(items(0, 520).map(({ key: name, value }) => ({ key: `k0000-${name}`, value }))));
-  await world.run(world.runtime.sleep(20_000));
-  const process = world.process({ cacheBytesMax: 16 * 1_024 });
-  const forgetful = await world.run(process.store.table<string>('t'));
-  // It learns that containers are small, and reads them whole from then on.
-  for (let index = 0; index < 30; index += 1) await world.run(forgetful.get(key(750 + 140 * (index % 4))));
-  for (const number of [155, 320, 450]) {
-    process.takeCalls();
-    await world.run(forgetful.put(key(number), 'written'));
-    expect(process.takeCalls().length).toBeLessThan(8);
-  }
 });
 
 test('a damaged page keeps its container from merging, and no other', async () => {

@@ -348,26 +348,6 @@ test('rule 11: every position of a branch that was split still finds its child',
   expect(read.filter(({ status }) => status !== 'found')).toEqual([]);
 });
 
-test('rule 12: nothing is ever routed to an orphan', async () => {
-  const { world, a, table } = await begun();
-  a.once(isWriteOf('replace', ROOT), { fail: 'unavailable' });
-  await fill(world, table, 0, 80);
-  // A leaf, too, whose parent would be told of its new neighbour.
-  a.takeCalls();
-  a.once((call) => isWriteOf('patch')(call) && a.calls.slice(-2).some(isWriteOf('insert')), { fail: 'unavailable' });
-  await fill(world, table, 80, 120);
-  const orphans = orphansOf(world.state, 't');
-  expect(orphans).toHaveLength(3);
-  expect(faultsOf(world.state, 't')).toEqual([]);
-  a.takeCalls();
-  for (let number = 0; number < 80; number += 1) await world.run(table.put(key(number), 'again'));
-  for (let number = 0; number < 80; number += 1) expect((await world.run(table.get(key(number))))?.value).toBe('again');
-  for (const id of orphans) {
-    expect(a.calls.some(isReadOf(id))).toBe(false);
-    expect(a.writes.some((write) => write.id === id)).toBe(false);
-  }
-});
-
 test('rule 12: vacuum looks at every level in the provider, whatever is cached', async () => {
   const { world, a, table } = await begun(60);
   for (let number = 0; number < 60; number += 1) await world.run(table.get(key(number)));

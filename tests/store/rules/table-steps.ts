@@ -35,6 +35,14 @@ export async function twoProcesses<V = string>(world = new World()) {
   return { world, a, b, tableA: await open<V>(world, a), tableB: await open<V>(world, b) };
 }
 
+/** As `twoProcesses`; the table has one record, and what `a` sent for that was taken. */
+export async function warm() {
+  const both = await twoProcesses();
+  await both.world.run(both.tableA.put('first', '0'));
+  both.a.takeCalls();
+  return both;
+}
+
 /** Puts the records `from` to `to` - 1, one after the other. */
 export async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
   for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, storedIds, storedRoot } from './tree-of.ts';
+import { faultsOf, storedIds, storedRoot } from './tree-of.ts';
 import { begun, fill, open, opened } from './table-steps.ts';
 import { isReadOf, isRemovalOf, isWriteOf, key, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
@@ -37,13 +37,6 @@ test('rule 16: a root whose insert was not answered is read, and is the one that
   const table = await open(world, a);
   expect(a.writes).toHaveLength(1);
   expect(table.isNew).toBe(true);
-});
-
-test('rule 16: a pre-split table is an ordinary split of an empty root', async () => {
-  const { world, table } = await opened({ containers: 7 });
-  expect(leavesOf(world.state, 't')).toHaveLength(7);
-  await fill(world, table, 0, 100);
-  expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
 test('rule 16: what was written to a table before it was pre-split stays', async () => {
@@ -188,27 +181,6 @@ test.each([
   a.rule((call) => (call.kind === failing ? { fail: 'unavailable' } : undefined));
   await expect(world.run(a.store.drop('t'))).rejects.toMatchObject({ code });
   expect(storedRoot(world.state, 't').header.state).toBe(state);
-});
-
-test('rule 15: a root that is recreated with fewer levels before a refused writer has read what it grew to is no damage', async () => {
-  const world = new World();
-  const [a, b, c] = [world.process(), world.process(), world.process()];
-  await fill(world, await open(world, a), 0, 1);
-  const tableB = await open(world, b);
-  const [first, last] = [key(0), key(59)];
-  await world.run(tableB.get(first));
-  // B knows the leaf that the root was; now it grows.
-  await fill(world, await open(world, a), 1, 60);
-  let drops = 0;
-  b.once(isReadOf(ROOT), async () => {
-    drops += 1;
-    await c.store.drop('t');
-    await c.store.table<string>('t', { order: 'key' });
-    return undefined;
-  });
-  await world.run(tableB.put(last, 'x'));
-  expect(drops).toBe(1);
-  expect((await world.run(tableB.get(last)))?.value).toBe('x');
 });
 
 test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {

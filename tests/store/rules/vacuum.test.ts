@@ -207,13 +207,6 @@ test('rule 15: a missing node leads back to the root: the table was dropped and 
   expect((await world.run(tableA.get(key(3))))?.value).toBe('new');
 });
 
-test('rule 15: a missing node leads back to the root: the table was dropped', async () => {
-  const { world, b, table: tableA } = await begun(60);
-  await world.run(b.store.drop('t'));
-  await expect(world.run(tableA.get(key(3)))).rejects.toMatchObject({ code: 'not_found' });
-  await expect(world.run(tableA.put(key(4), 'x', { timeoutMs: 60_000 }))).rejects.toMatchObject({ code: 'not_found' });
-});
-
 test('rule 15: a linked node that is truly gone is corrupt, never absence, never a reason to create', async () => {
   const { world, a: process } = await begun(60);
   world.state.entities.delete(leavesOf(world.state, 't')[0]!.id);
@@ -228,10 +221,4 @@ test('rule 15: a linked node that is truly gone is corrupt, never absence, never
     });
   }
   expect([...world.state.entities.keys()]).toEqual(ids);
-});
-
-test('rule 15: a root that is gone while containers were known is corrupt', async () => {
-  const { world, table } = await begun(60);
-  world.state.entities.clear();
-  await expect(world.run(table.get(key(0)))).rejects.toMatchObject({ code: 'corrupt' });
 });

@@ -1,7 +1,14 @@
 // A database in memory with tiny limits, and processes on it in virtual time, with faults.
 import { crc32 } from 'node:zlib';
 import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
-import type { Driver, DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';
+import type {
+  Driver,
+  DriverLimits,
+  EntityId,
+  PartName,
+  ReadRequest,
+  Write,
+} from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
 import { entityVersion } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -58,6 +65,11 @@ export class Process {
     return this.calls.splice(0);
   }
 
+  /** What was read since the last time that calls were taken, entity by entity. */
+  takeReads(): ReadRequest[] {
+    return this.takeCalls().flatMap((call) => (call.kind === 'read' ? call.requests : []));
+  }
+
   get writes(): Write[] {
     return this.calls.flatMap((call) => (call.kind === 'write' ? call.writes : []));
   }
@@ -84,6 +96,10 @@ export class World {
   run<T>(work: Promise<T>): Promise<T> {
     return this.runtime.run(work);
   }
+}
+
+export function isWrite({ kind }: MemoryCall): boolean {
+  return kind === 'write' || kind === 'remove';
 }
 
 export function isWriteOf(kind: Write['kind'], id?: string): (call: MemoryCall) => boolean {

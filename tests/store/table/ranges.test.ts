@@ -183,7 +183,7 @@ test('a count by a process that knows nothing reads headers, and no page of a le
   const table = await world.run(other.store.table('t', { create: false }));
   other.takeCalls();
   expect(await world.run(table.count())).toBe(COUNT);
-  const reads = other.takeCalls().flatMap((call) => (call.kind === 'read' ? call.requests : []));
+  const reads = other.takeReads();
   const ofLeaves = reads.filter(({ id }) => leavesOf(world.state, 't').some((leaf) => leaf.id === id));
   expect(ofLeaves.length).toBe(leavesOf(world.state, 't').length);
   for (const { parts } of ofLeaves) expect(parts).toEqual(['c', 'h']);
@@ -197,8 +197,8 @@ test('leaves with layers are read to be counted once, and again where they chang
   const counted = await world.run(other.count());
   expect(counted).toBe(COUNT + Math.ceil(COUNT / 7));
   const pagesRead = (): number => {
-    const reads = process.takeCalls().flatMap((call) => (call.kind === 'read' ? call.requests : []));
-    return reads.filter(({ parts }) => parts === 'all' || parts.some((name) => name.startsWith('p'))).length;
+    return process.takeReads().filter(({ parts }) => parts === 'all' || parts.some((name) => name.startsWith('p')))
+      .length;
   };
   expect(pagesRead()).toBeGreaterThan(3);
   expect(await world.run(other.count())).toBe(counted);

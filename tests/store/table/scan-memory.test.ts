@@ -22,8 +22,7 @@ async function scanned(table: Table<string>): Promise<Map<string, string>> {
 
 /** Leaves that were asked for since this was asked last: whole, or for their last commit alone. */
 function readsOf(process: Process) {
-  const calls = process.takeCalls().filter(({ kind }) => kind === 'read');
-  const reads = calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
+  const reads = process.takeReads();
   const whole = reads.filter(({ parts }) => parts === 'all').length;
   return { whole, checks: reads.length - whole };
 }

@@ -39,9 +39,9 @@ async function expired(from: number, to: number): Promise<void> {
 
 /** What was read since this was asked last: how many times, and pages, `all` for a whole leaf. */
 function readsOf(process: Process): (number | 'all')[] {
-  const calls = process.takeCalls().filter(({ kind }) => kind === 'read');
-  const reads = calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
-  return reads.map(({ parts }) => (parts === 'all' ? 'all' : parts.filter((name) => name.startsWith('p')).length));
+  return process
+    .takeReads()
+    .map(({ parts }) => (parts === 'all' ? 'all' : parts.filter((name) => name.startsWith('p')).length));
 }
 
 test('with a limit a leaf that nobody knows is read by its header, then by the first pages', async () => {
