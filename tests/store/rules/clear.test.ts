@@ -21,17 +21,6 @@ async function put(table: Table<string>, first: number, count: number): Promise<
 }
 
 describe('rule 33: a clear', () => {
-  test('goes on at the high of the leaf it cleared, where a split is not known to the branches', async () => {
-    const { table } = await tableWith(60);
-    const other = world.process();
-    const otherTable = await world.run(other.store.table<string>('t'));
-    expect(await world.run(otherTable.count())).toBe(60);
-    await put(table, 60, 200);
-    expect(leavesOf(world.state, 't').length).toBeGreaterThan(8);
-    expect(await world.run(otherTable.clear({ from: key(7) }))).toBe(253);
-    expect(storedKeys(world.state, 't')).toEqual(keys(0, 7));
-  });
-
   test('takes one commit a leaf, and reads no leaf that it knows', async () => {
     const { process, table } = await tableWith(200);
     const leaves = leavesOf(world.state, 't').length;

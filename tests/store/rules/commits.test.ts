@@ -7,9 +7,8 @@ import { type Attempt, OpenAttempts } from '../../../shared/store/container/atte
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
-import { commitIdAt, type Header } from '../../../shared/store/format/header.ts';
 import { openStore, StoreError } from '../../../shared/store/index.ts';
-import { leavesOf, orphansOf, storedIds, storedNode, storedRoot } from './tree-of.ts';
+import { leavesOf, orphansOf } from './tree-of.ts';
 import { put } from '../container/changes.ts';
 import { snapshotWith } from '../container/nodes.ts';
 import { fill, items, opened, warm } from './table-steps.ts';
@@ -30,14 +29,6 @@ test.each<[string, MemoryFault]>([
   const { version } = await world.run(tableA.put('k', 'v'));
   expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
   expect((await world.run(tableA.get('k')))?.version).toBe(version);
-});
-
-test('rule 1: a write that was throttled and not applied is sent again, under another id', async () => {
-  const { world, a, tableA } = await warm();
-  a.once(isWriteOf('patch'), { fail: 'throttled' });
-  await world.run(tableA.put('k', 'v'));
-  const ids = a.writes.map(({ parts }) => Buffer.from(parts.find(({ name }) => name === 'c')!.bytes).toString('hex'));
-  expect(new Set(ids).size).toBe(2);
 });
 
 describe('a request that is turned away', () => {
@@ -270,21 +261,6 @@ test('rule 7: an attempt that was cleared leaves the next in doubt, also once th
   expect([change.openAttempts, change.doubtfulAttempts]).toEqual([0, 0]);
 });
 
-test('rule 3: all open attempts of one base compete for one place, so a change takes effect once', async () => {
-  const { world, a, tableA } = await warm();
-  const late: (() => void)[] = [];
-  for (let count = 0; count < 3; count += 1) a.once(isWriteOf('patch'), { late: (deliver) => late.push(deliver) });
-  a.rule((call) => {
-    // The first try lands when the third is under way.
-    if (isWriteOf('patch')(call) && late.length === 2) late[0]!();
-    return undefined;
-  });
-  const entry = await world.run(tableA.update('n', (current) => `${current?.value ?? ''}+`));
-  for (const deliver of late) deliver();
-  expect(entry?.value).toBe('+');
-  expect(await world.run(tableA.get('n'))).toEqual(entry);
-});
-
 test('rule 3: a write that was sent to a container which proves damaged is unknown, and at once', async () => {
   const { world, a, tableA } = await warm();
   a.once(isWriteOf('patch'), { replyLost: true });
@@ -295,69 +271,6 @@ test('rule 3: a write that was sent to a container which proves damaged is unkno
   const writing = tableA.put('k', 'v');
   await expect(world.run(writing)).rejects.toMatchObject({ code: 'unknown', cause: { code: 'corrupt' } });
   expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
-});
-
-test('rule 4: an attempt is settled at its container although a split moved its key away', async () => {
-  const { world, a, tableA, tableB } = await warm();
-  await fill(world, tableA, 0, 22);
-  const last = key(21);
-  a.once(isWriteOf('patch'), { replyLost: true });
-  a.once(isReadOf(ROOT), async () => {
-    for (let number = 0; number < 22; number += 1) await tableB.put(`a${key(number)}`, text(number));
-    return undefined;
-  });
-  const runs: string[] = [];
-  await world.run(
-    tableA.update(last, (current) => {
-      runs.push(current!.value);
-      return `${current!.value}+`;
-    }),
-  );
-  expect(storedRoot(world.state, 't').header.level).toBe(1);
-  expect(runs).toHaveLength(1);
-  expect((await world.run(tableB.get(last)))?.value).toBe(`${text(21)}+`);
-});
-
-test('rule 4: every write of the root appends its id and raises the count: patch, growth, fence, tombstone, recreation', async () => {
-  const { world, a, tableA } = await warm();
-  const seen: { count: number; last: string | undefined; id: string }[] = [];
-  a.rule((call) => {
-    const { header: now, lastCommit } = storedRoot(world.state, 't');
-    if (call.kind === 'read')
-      seen.push({ count: now.commitCount, last: commitIdAt(now, now.commitCount), id: lastCommit });
-    return undefined;
-  });
-  await fill(world, tableA, 0, 40);
-  await world.run(a.store.drop('t'));
-  const before = storedRoot(world.state, 't').header;
-  await world.run(a.store.table('t', { order: 'key' }));
-  const after = storedRoot(world.state, 't').header;
-  expect(seen.every(({ last, id }) => last === id)).toBe(true);
-  expect(seen.map(({ count }) => count)).toEqual(seen.map(({ count }) => count).toSorted((x, y) => x - y));
-  expect(after.commitCount).toBe(before.commitCount + 1);
-  expect(commitIdAt(after, before.commitCount)).toBe(commitIdAt(before, before.commitCount));
-  expect(after.nextNumber).toBeGreaterThanOrEqual(before.nextNumber);
-});
-
-test('rule 4: new nodes take on count and next number, with an empty list', async () => {
-  const { world, a, tableA } = await warm();
-  const inserted: { readonly header: Header; readonly from: Header }[] = [];
-  a.rule((call) => {
-    // Between its insert and the commit of the split, a node's origin is as it was.
-    for (const id of storedIds(world.state, 't')) {
-      const { header } = storedNode(world.state, 't', id)!;
-      const from = header.commitIds.length === 0 ? storedNode(world.state, 't', header.origin!.id) : undefined;
-      if (call.kind === 'write' && from?.version === header.origin!.version)
-        inserted.push({ header, from: from.header });
-    }
-    return undefined;
-  });
-  await fill(world, tableA, 0, 60);
-  expect(new Set(inserted.map(({ header }) => header.container)).size).toBeGreaterThan(2);
-  for (const { header, from } of inserted) {
-    expect(header.commitCount).toBe(from.commitCount + 1);
-    expect(header.nextNumber).toBeGreaterThan(Math.max(from.nextNumber, ...header.pages.map((ref) => ref.number)));
-  }
 });
 
 test('rule 5: what a refused group decided is discarded and decided again on what is there now', async () => {

@@ -374,20 +374,6 @@ function levelOf(world: World, id: string): number {
   return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
 }
 
-test.each<[string, (table: Table<string>, name: string) => Promise<unknown>]>([
-  ['15: a process that slept for days finds', (table, name) => table.get(name)],
-  ['30: a process that slept for days writes', (table, name) => table.put(name, text('again'))],
-])('rule %s what was merged and removed meanwhile', async (_, call) => {
-  const { world, vacuumer, table, kept } = await emptied();
-  await world.run(vacuumer.store.vacuum('t', QUIET));
-  await world.run(world.runtime.sleep(25 * 60 * 60_000));
-  expect((await world.run(vacuumer.store.vacuum('t', QUIET))).removed).toBeGreaterThan(5);
-  expect(statesOf(world)).toEqual(['live']);
-  for (const name of kept) expect(await world.run(call(table, name))).toHaveProperty('version');
-  expect(table.stats().unknownOutcomes).toBe(0);
-  expect(await keysBy(world, (await newcomer(world)).table)).toEqual(kept);
-});
-
 test('rule 27: a merge that a reading settled counts once', async () => {
   for (const isCopied of [false, true]) {
     const { world, table, left, low } = await retiring();

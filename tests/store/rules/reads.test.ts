@@ -1,9 +1,8 @@
 // Rules 19 to 22: reads, scans, time, and what identifies a page.
 import { expect, test, vi } from 'vitest';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
 import type { Scan, Table } from '../../../shared/store/index.ts';
 import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
-import { leavesOf, storedKeys, storedRoot } from './tree-of.ts';
+import { leavesOf, storedRoot } from './tree-of.ts';
 import { fill, keys, keysBy, keysOf, newcomer, open, twoProcesses } from './table-steps.ts';
 import { change, damage, flipped, isReadOf, isWholeRead, isWriteOf, key, resealed, text, World } from './world.ts';
 import { entityId, hexId, partName } from '../../support/ids.ts';
@@ -141,40 +140,6 @@ test('rule 19: a scan beside writes of the same process never meets a page it ha
   expect(await world.run(scanning)).toHaveLength(20);
 });
 
-test('rule 20: a scan gives each record that exists throughout exactly once, in order, through splits beside it', async () => {
-  const { world, a, tableA, tableB } = await twoProcesses();
-  for (let number = 0; number < 100; number += 2) await world.run(tableB.put(key(number), text(number)));
-  let next = 1;
-  const scanning = Array.fromAsync(tableA.scan(), async (entry) => {
-    for (const number of [next, 100 - next]) await tableB.put(`${key(number)}x`, text(number, 200));
-    next += 2;
-    return entry.key;
-  });
-  const found = await world.run(scanning);
-  const throughout = Array.from({ length: 50 }, (_, at) => key(at * 2));
-  expect(found.filter((name) => !name.endsWith('x'))).toEqual(throughout);
-  expect(found).toEqual(found.toSorted());
-  expect(new Set(found).size).toBe(found.length);
-  expect(a.calls.length).toBeGreaterThan(0);
-});
-
-test('rule 20: a scan finds leaves that no branch knows yet', async () => {
-  const { world, a, b, tableA, tableB } = await twoProcesses();
-  b.rule((call) =>
-    isWriteOf('patch', ROOT)(call) && leavesOf(world.state, 't').length > 2 ? { fail: 'unavailable' } : undefined,
-  );
-  a.rule((call) => (isWriteOf('patch', ROOT)(call) ? { fail: 'unavailable' } : undefined));
-  await fill(world, tableB, 0, 120);
-  expect(await keysBy(world, tableA)).toEqual(storedKeys(world.state, 't'));
-});
-
-test('rule 20: leaves that became empty are passed by', async () => {
-  const { world, tableA } = await twoProcesses();
-  await fill(world, tableA, 0, 80);
-  for (let number = 5; number < 75; number += 1) await world.run(tableA.delete(key(number)));
-  expect(await keysBy(world, tableA)).toHaveLength(10);
-});
-
 test('rule 20: a cursor resumes in another process, after the last record given, through splits', async () => {
   const { world, tableA, tableB } = await twoProcesses();
   await fill(world, tableA, 0, 40);
@@ -272,17 +237,6 @@ test.each<[string, (table: Table<string>) => Promise<unknown>]>([
   expect(await world.run(tableB.get('k'))).toBeUndefined();
   await world.run(renewing);
   expect(await world.run(tableB.has('k'))).toBe(true);
-});
-
-test('rule 21: an expired record is purged only minutes after its expiry', async () => {
-  const { world, tableA } = await twoProcesses();
-  await world.run(tableA.put('k', 'v', { ttlMs: 1_000 }));
-  world.runtime.jumpWall(1_000 + PURGE_AFTER_MS);
-  await world.run(tableA.put('near', '1'));
-  expect(storedKeys(world.state, 't')).toEqual(['k', 'near']);
-  world.runtime.jumpWall(1);
-  for (const value of ['2', '3']) await world.run(tableA.put('near', value));
-  expect(storedKeys(world.state, 't')).toEqual(['near']);
 });
 
 test('rule 21: an expiry beyond what a Date can hold is refused, and the page stays readable', async () => {

@@ -2,12 +2,11 @@
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import { chooseSplitPoints } from '../../../shared/store/container/split-points.ts';
-import type { Entity } from '../../../shared/store/contract/driver.ts';
 import { HEADER_BYTES_MAX } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { faultsOf, leavesOf, levelsOf, orphansOf, storedIds, storedNode, storedRoot } from './tree-of.ts';
+import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './tree-of.ts';
 import { begun, fill, keys, open, opened, twoProcesses } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
@@ -21,40 +20,6 @@ function insertedIds(calls: readonly MemoryCall[]): string[] {
       : [],
   );
 }
-
-test('rule 8: a node names the one version of its origin that it was made for, and another base means fresh ids', async () => {
-  const { world, a, tableA, tableB } = await twoProcesses();
-  a.once(isWriteOf('replace', ROOT), async () => {
-    // The base moves on when the new nodes are there and their link is under way.
-    await tableB.put(key(0), text('b'));
-    return undefined;
-  });
-  await fill(world, tableA, 0, 60);
-  const made = insertedIds(a.calls);
-  const orphans = orphansOf(world.state, 't');
-  expect(orphans).toEqual(made.slice(0, 2));
-  const origins = orphans.map((id) => storedNode(world.state, 't', id)!.header.origin!);
-  expect(new Set(origins.map(({ id, version }) => `${id} ${version}`)).size).toBe(1);
-  expect(origins[0]).toMatchObject({ id: ROOT });
-  expect(new Set(made).size).toBe(made.length);
-});
-
-test('rule 9: nothing is linked before every insert was acknowledged or read back', async () => {
-  const { world, a, table } = await begun();
-  let isOpen = false;
-  a.once(isWriteOf('insert'), () => {
-    isOpen = true;
-    return { reply: world.runtime.sleep(500).then(() => (isOpen = false)) };
-  });
-  const linkedTooEarly: boolean[] = [];
-  a.rule((call) => {
-    if (isWriteOf('replace')(call)) linkedTooEarly.push(isOpen);
-    return undefined;
-  });
-  await fill(world, table, 0, 60);
-  expect(linkedTooEarly.length).toBeGreaterThan(0);
-  expect(linkedTooEarly).not.toContain(true);
-});
 
 test('rule 9: an insert that did not happen is not linked, and a splitter removes nothing', async () => {
   const { world, a, table } = await begun();
@@ -331,23 +296,6 @@ test('rule 11: a repair that waited while its table was dropped and created agai
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 11: every position of a branch that was split still finds its child', async () => {
-  const { world, table } = await opened({ order: 'key' }, new World({ limits: { ...TINY, entityBytesMax: 3_500 } }));
-  const draw = seededRandom(5);
-  // Most leaves begin in the middle of a group, so their lows are long and differ early.
-  const keys = Array.from(
-    { length: 1_500 },
-    () => `${key(Math.floor(draw() * 60))}/a common part/${key(Math.floor(draw() * 10_000))}`,
-  );
-  for (const name of keys) await world.run(table.put(name, text(name, 60)));
-  const levels = levelsOf(world.state, 't');
-  expect(levels).toHaveLength(3);
-  expect(levels[1]!.nodes.length).toBeGreaterThan(1);
-  expect(faultsOf(world.state, 't')).toEqual([]);
-  const read = await world.run(table.getMany(keys));
-  expect(read.filter(({ status }) => status !== 'found')).toEqual([]);
-});
-
 test('rule 12: vacuum looks at every level in the provider, whatever is cached', async () => {
   const { world, a, table } = await begun(60);
   for (let number = 0; number < 60; number += 1) await world.run(table.get(key(number)));
@@ -355,47 +303,6 @@ test('rule 12: vacuum looks at every level in the provider, whatever is cached',
   await world.run(a.store.vacuum('t'));
   const unread = [ROOT, ...storedIds(world.state, 't')].filter((id) => !a.calls.some(isReadOf(id)));
   expect(unread).toEqual([]);
-});
-
-/** Every page that is stored, by its place and number. */
-function pagesStored(world: World): Map<string, PageRef> {
-  const found = new Map<string, PageRef>();
-  for (const [id, entity] of world.state.entities) {
-    const node = storedNode(world.state, 't', id);
-    if (node === undefined || !(entity as Omit<Entity, 'id'>).parts.has(partName('h'))) continue;
-    for (const ref of node.header.pages) found.set(`${id} ${ref.slot} ${ref.number}`, ref);
-  }
-  return found;
-}
-
-test('rule 13: a place and a number never stand for two contents, through splits, purges and replaces', async () => {
-  const world = new World();
-  // Two compressions, so that a page that one of them writes anew has other bytes.
-  const processes = [world.process(), world.process({ compression: 'zstd' })];
-  const seen = new Map<string, number>();
-  const twice: string[] = [];
-  const compressed = new Set<string>();
-  for (const process of processes)
-    process.rule(() => {
-      for (const [place, { crc, compression }] of pagesStored(world)) {
-        if (compression !== 0) compressed.add(place);
-        if (seen.has(place) && seen.get(place) !== crc) twice.push(place);
-        seen.set(place, crc);
-      }
-      return undefined;
-    });
-  const tables = [await open(world, processes[0]!), await open(world, processes[1]!)];
-  const draw = seededRandom(9);
-  for (let count = 0; count < 400; count += 1) {
-    const name = key(Math.floor(draw() * 80));
-    const table = tables[count % 2]!;
-    if (draw() < 0.3) await world.run(table.delete(name));
-    else await world.run(table.put(name, text(count, Math.floor(draw() * 300)), draw() < 0.2 ? { ttlMs: 1_000 } : {}));
-    world.runtime.jumpWall(20_000);
-  }
-  expect(twice).toEqual([]);
-  expect(compressed.size).toBeGreaterThan(50);
-  expect(seen.size).toBeGreaterThan(300);
 });
 
 test('rule 13: header and page are paired from one reply, however often the header moves', async () => {

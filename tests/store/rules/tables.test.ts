@@ -81,18 +81,6 @@ test('rule 16: no name lists, drops or vacuums the containers of another', async
   expect((await world.run(store.tables())).map(({ name }) => name)).not.toContain('user');
 });
 
-test('rule 17: a drop is acknowledged only after a listing, begun after the last removal, found no container', async () => {
-  const { world, a } = await begun(80);
-  a.takeCalls();
-  await world.run(a.store.drop('t'));
-  expect(storedIds(world.state, 't')).toEqual([]);
-  expect(storedRoot(world.state, 't').header.state).toBe('removed');
-  const last = (kind: string): number => a.calls.findLastIndex((call) => call.kind === kind);
-  const finalState = a.calls.findLastIndex(isWriteOf('replace', ROOT));
-  expect(last('list')).toBeGreaterThan(last('remove'));
-  expect(finalState).toBeGreaterThan(last('list'));
-});
-
 test('rule 17: a drop that broke off is finished by whoever creates the table again, and no old record shows', async () => {
   const { world, a, b } = await begun(80);
   a.rule((call) => (call.kind === 'remove' ? { fail: 'unavailable' } : undefined));
@@ -114,19 +102,6 @@ test('rule 17: a process with cached branches neither serves nor acknowledges on
     await expect(world.run(tableA.put(key(number), 'x'))).rejects.toMatchObject({ code: /not_found|unknown/ });
     await expect(world.run(tableA.get(key(number)))).rejects.toMatchObject({ code: 'not_found' });
   }
-});
-
-test('rule 17: a drop is bound to the incarnation that it first met', async () => {
-  const { world, a, b } = await begun(40);
-  a.once(isWriteOf('replace', ROOT), async () => {
-    await b.store.drop('t');
-    const table = await b.store.table<string>('t', { order: 'key' });
-    await table.put('k', 'of the new table');
-    return undefined;
-  });
-  expect(await world.run(a.store.drop('t'))).toBe(true);
-  const table = await open(world, b);
-  expect((await world.run(table.get('k')))?.value).toBe('of the new table');
 });
 
 function numberOf(version: string): number {
@@ -164,15 +139,6 @@ test('rule 17: a handle of a table that was created again in another order refus
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 17: a drop that is cut short says that it is unknown, and goes no further', async () => {
-  const { world, a } = await begun(80);
-  a.rule((call) => (call.kind === 'remove' ? { reply: world.runtime.sleep(1_000) } : undefined));
-  await expect(world.run(a.store.drop('t', { timeoutMs: 2_500 }))).rejects.toMatchObject({ code: 'unknown' });
-  const left = storedIds(world.state, 't').length;
-  await world.runtime.advance(60_000);
-  expect(storedIds(world.state, 't').length).toBeGreaterThanOrEqual(left - 1);
-});
-
 test.each([
   ['after its tombstone was written says that it is unknown', 'list', 'unknown', 'removing'],
   ['before it wrote anything says so', 'read', 'unavailable', 'live'],
@@ -196,13 +162,4 @@ test('rule 18: every removal names the version that was read, and a refused one 
   expect(removals.filter(({ id }) => id === changed).map(({ version }) => version)).toContain('another');
   expect(removals.every(({ version }) => version !== '' && version !== '*')).toBe(true);
   expect(storedIds(world.state, 't')).toEqual([]);
-});
-
-test('rule 18: no root is ever removed', async () => {
-  const { world, a } = await begun(60);
-  await world.run(a.store.drop('t'));
-  await world.run(a.store.vacuum('t'));
-  expect(a.calls.some(isRemovalOf(ROOT))).toBe(false);
-  expect(world.state.entities.has(ROOT)).toBe(true);
-  expect(isReadOf(ROOT)(a.calls.at(-1)!)).toBeDefined();
 });

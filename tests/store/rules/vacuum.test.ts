@@ -187,26 +187,6 @@ test('rule 17: what comes back of dropped tables, as requests were doubled, is r
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 14: vacuum leaves every linked node alone, and finds nothing the second time', async () => {
-  const { world, a: process, table } = await begun();
-  process.once(isWriteOf('replace', ROOT), { fail: 'unavailable' });
-  await fill(world, table, 0, 80);
-  expect((await world.run(process.store.vacuum('t', { quietMs: 0 }))).removed).toBe(2);
-  expect(await world.run(process.store.vacuum('t', { quietMs: 0 }))).toMatchObject({ removed: 0, left: 0 });
-  expect(faultsOf(world.state, 't')).toEqual([]);
-});
-
-test('rule 15: a missing node leads back to the root: the table was dropped and created again', async () => {
-  const { world, b, table: tableA } = await begun(60);
-  for (let number = 0; number < 60; number += 1) await world.run(tableA.get(key(number)));
-  await world.run(b.store.drop('t'));
-  await fill(world, await open(world, b), 40, 80);
-  expect(await world.run(tableA.get(key(3)))).toBeUndefined();
-  expect((await world.run(tableA.get(key(50))))?.value).toBe(text(50));
-  await world.run(tableA.put(key(3), 'new'));
-  expect((await world.run(tableA.get(key(3))))?.value).toBe('new');
-});
-
 test('rule 15: a linked node that is truly gone is corrupt, never absence, never a reason to create', async () => {
   const { world, a: process } = await begun(60);
   world.state.entities.delete(leavesOf(world.state, 't')[0]!.id);

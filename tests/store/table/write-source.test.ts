@@ -101,19 +101,6 @@ test('nothing is read or written before the outcomes are iterated', async () => 
   expect(told.given).toBe(0);
 });
 
-test('items that cannot be stored fail alone', async () => {
-  const table = await newStore().table('things');
-  const given = [
-    { key: '', value: 1 },
-    { key: 'a', value: () => 1 },
-    { key: 'b', value: 'x'.repeat(600_000) },
-    { key: 'c', value: 1 },
-  ];
-  const outcomes = await Array.fromAsync(table.putMany(sourceOf(given).items));
-  const told = outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.error.code : outcome.status));
-  expect(told).toEqual(['invalid', 'invalid', 'too_large', 'written']);
-});
-
 test.each([
   ['that its source throws', new Error('broken pipe'), 'broken pipe'],
   ['of an item that is a misuse', undefined, 'item 3 of table.putMany has no option "ttl"'],
