@@ -1,5 +1,5 @@
-// The rules of one container as rows: what it knew, what came, whom that settled, and the step that
-// follows. There is no provider, no clock and no promise around it.
+// The rules of one container as rows: what it knew and met, how that settled the change, and what
+// step follows. There is no provider, no clock and no promise around it.
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../../shared/store/container/attempts.ts';
 import type { Change, Verdict } from '../../../shared/store/container/change.ts';
@@ -65,7 +65,7 @@ class Played {
     };
   }
 
-  /** Changes come; each name is its key. `dueMs`: when their calls end. */
+  /** Brings a change per name, which is its key. Their calls end at `dueMs`. */
   come(names: readonly string[], dueMs = 30_000, make: (name: string, more: object) => Change = putOf): this {
     const changes = names.map((name) => {
       const settled = (_: number, verdict: Verdict): void => void this.told.set(name, wordOf(verdict));
@@ -98,7 +98,7 @@ class Played {
     return step;
   }
 
-  /** The write that comes next departs. */
+  /** Lets the next write depart. */
   departed(): Attempt {
     const step = this.next();
     if (step.kind !== 'write') throw new Error(`a write was to come next, not ${step.kind}`);
@@ -107,7 +107,7 @@ class Played {
     return step.attempt;
   }
 
-  /** The write under way is not answered in time, and is asked after. */
+  /** The write under way is not answered in time, so that a read asks after it. */
   late(): this {
     this.event({ kind: 'late' }).next();
     return this;
@@ -117,7 +117,7 @@ class Played {
     return this.event({ kind: 'answered', attempt, outcome, sent: this.#sent });
   }
 
-  /** A read's reply: the container after these commits; none: it is as it was. */
+  /** A read shows the container after these commits; without any, as it was. */
   shown(ids: readonly string[], reader: 'container' | 'late write' | 'doubt' = 'container'): this {
     const commitIds = ids.reduce((all, id) => appendCommitId(all, hexId(id)), this.base.header.commitIds);
     const commitCount = this.base.header.commitCount + ids.length;
@@ -129,7 +129,7 @@ class Played {
     });
   }
 
-  /** The ids of its commits end before that of the attempt: so many others came since. */
+  /** So many commits of others came since that the attempt's place has left the list of ids. */
   shownMuchLater(): this {
     const snapshot = {
       ...snapshotWith({ commitCount: 900, commitIds: Buffer.from(OTHERS, 'hex') }, this.#tick),
@@ -273,7 +273,7 @@ const ROWS: readonly Row[] = [
   [28, 'a leaf is missing', () => new Played().come(['a']).missing(), undefined, 'send on: left'],
 ];
 
-test.each(ROWS)('rule %i: %s', (_rule, _when, play, settled, next) => {
+test.each(ROWS)('rule %i: %s', (...[, , play, settled, next]) => {
   const played = play();
   const step = told(played.next());
   expect({ settled: played.settled['a'], next: step }).toEqual({ settled, next });

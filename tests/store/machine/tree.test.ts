@@ -55,7 +55,7 @@ function stepOf(step: TreeStep): string {
   }
 }
 
-/** The steps of a search as each look is answered in turn; the last one is not. */
+/** The steps of a search whose looks get these replies in turn. */
 function steps(
   search: Search,
   memory: readonly (Snapshot | undefined)[],
@@ -66,7 +66,7 @@ function steps(
   const seen = { table: TABLE, counters: newCounters(), get: (id: EntityId) => known.get(id), ageMs: () => ageMs };
   const words = [stepOf(nextTreeStep(search, seen))];
   for (const reply of replies) {
-    // What is read is in memory, and what is missing is not any more.
+    // A node that was read is in memory, a missing one no longer.
     if (reply !== undefined) known.set(reply.id, reply);
     shown(search, reply);
     words.push(stepOf(nextTreeStep(search, seen)));
@@ -134,7 +134,7 @@ test.each<[string, readonly (Snapshot | undefined)[], readonly (Snapshot | undef
   expect(steps(sought(until), memory, replies)).toEqual(expected);
 });
 
-test('a tree that leads astray again and again is damaged', () => {
+test('a search that is led astray again and again ends as corrupt', () => {
   const replies = Array.from({ length: 41 }, (_, index) => (index % 2 === 0 ? leaf('2', ['r']) : TWO));
   expect(steps(sought('seen'), [TWO], replies).indexOf('corrupt')).toBe(41);
 });
@@ -209,7 +209,7 @@ function beyondBy(passed: string | undefined): string[] {
   return steps(search, [FULL]);
 }
 
-test('rule 12: whoever was sent on from the node, or from beyond it, follows links', () => {
+test('rule 12: a change that was sent on from the node, or from beyond it, follows links', () => {
   expect([beyondBy(undefined), beyondBy(''), beyondBy('n')]).toEqual([['named 3'], ['named 2'], ['named 2']]);
 });
 
@@ -481,7 +481,7 @@ test('rule 29: an entry that led astray is set to the live leaf that owns its se
   expect(hintsAfter([TWO], [TWO, L1_TO_2, R2])).toEqual([]);
 });
 
-test('leaves that merge on and on are not followed for ever', () => {
+test('a search does not follow leaves that merge on and on for ever', () => {
   const cycle = [TWO, L1_TO_2, MISSING, retired('1', ['', 'm', '2'])];
   const replies = Array.from({ length: 400 }, (_, index) => cycle[index % 4]);
   expect(steps(writer(R2), [TWO], replies).at(-1)).toBe('unavailable');

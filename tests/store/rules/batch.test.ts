@@ -1,4 +1,4 @@
-// Batches of one group: all of it or nothing, whatever the provider and other writers do.
+// A batch of one group takes effect whole or not at all, whatever providers and other writers do.
 import { describe, expect, test } from 'vitest';
 import type { BatchItem, Table } from '../../../shared/store/index.ts';
 import { storedKeys } from './tree-of.ts';

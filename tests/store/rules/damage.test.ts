@@ -1,4 +1,4 @@
-// Stored bytes are damaged: only damaged records fail, each is told, and a scan goes on behind it.
+// Damaged bytes fail only the records in them; a scan reports each damage and goes on behind it.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
@@ -53,7 +53,7 @@ async function oneLeaf(above: readonly string[] = []) {
   return world;
 }
 
-/** The table as a process sees it that has nothing of it in memory. */
+/** The table, opened by a process that has nothing of it in memory. */
 function opened(world: World): Promise<Table<string>> {
   return world.run(world.process().store.table<string>('t'));
 }

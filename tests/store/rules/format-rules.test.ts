@@ -42,7 +42,7 @@ test('rule 24: lone surrogates are refused by put and scan before anything is se
   expect(process.calls).toEqual([]);
 });
 
-test('rule 24: the empty string is the beginning, never infinity', async () => {
+test('rule 24: an empty bound is the beginning of all keys, never their end', async () => {
   const { world, table } = await begun();
   for (const name of ['a', 'b']) await world.run(table.put(name, name));
   expect(await keysBy(world, table, { to: '' })).toEqual([]);
@@ -51,7 +51,7 @@ test('rule 24: the empty string is the beginning, never infinity', async () => {
   expect(await keysBy(world, table, { from: 'b', to: 'a' })).toEqual([]);
 });
 
-test('rule 25: vacuum clears what probes left, and nothing takes a probe for a table or a container', async () => {
+test('rule 25: a vacuum removes what probes left, and nothing takes a probe for a table or a container', async () => {
   const { world, store } = await opened();
   for (let number = 0; number < 12; number += 1)
     world.state.entities.set(entityId(`p~${number}`), {
@@ -64,7 +64,7 @@ test('rule 25: vacuum clears what probes left, and nothing takes a probe for a t
   expect([...world.state.entities.keys()]).toEqual(['t!t!']);
 });
 
-test('a repair under way does not outlive a store that was closed while its provider is away', async () => {
+test('a repair ends with its store, even if that is closed while the provider is away', async () => {
   const { world, a: process, table } = await begun(40);
   process.rule((call) => (isWriteOf('patch', 't!t!')(call) ? { replyLost: true } : undefined));
   for (let number = 40; number < 60; number += 1) await world.run(table.put(key(number), text(number)));

@@ -1,4 +1,4 @@
-// Rules 26 to 32: quiet or empty leaves join their left neighbours, whoever remembers them.
+// Rules 26 to 32: quiet or empty leaves join their left neighbours, while others remember them.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
 import { childrenOf } from '../../../shared/store/container/branch.ts';
@@ -25,7 +25,7 @@ import { entityId, partName } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
-/** A table of some ten leaves, of whose 200 records every twentieth is left. */
+/** A table of about ten leaves that keeps every twentieth of its 200 records. */
 async function emptied(options = {}) {
   const world = new World();
   const [writer, vacuumer] = [world.process(options), world.process(options)];
@@ -43,7 +43,7 @@ test('rules 26, 27, 29, 30: emptied leaves become one, what is left of each is a
   const report = await world.run(vacuumer.store.vacuum('t', QUIET));
   const merged = before.length - 1;
   expect(report).toMatchObject({ merged, stripped: merged, busy: 0, left: 0, removed: 0 });
-  // The entries that are left over go, but for the first of the branch.
+  // Of the branch's entries only the first is left.
   expect(report.entriesDropped).toBeGreaterThan(5);
   expect(storedRoot(world.state, 't').header.pages.map(({ records }) => records)).toEqual([1]);
   expect(leavesOf(world.state, 't')).toHaveLength(1);
@@ -55,21 +55,6 @@ test('rules 26, 27, 29, 30: emptied leaves become one, what is left of each is a
   expect(await keysBy(world, table)).toEqual(kept);
 });
 
-test('rule 28: who remembers a leaf that was merged finds its records, reads and writes', async () => {
-  const { world, writer, vacuumer, table, kept } = await emptied();
-  await world.run(vacuumer.store.vacuum('t', QUIET));
-  writer.takeCalls();
-  for (const name of kept) expect(await world.run(table.get(name))).toMatchObject({ key: name });
-  expect((await world.run(table.getMany([...kept, 'none']))).map(({ status }) => status)).toEqual([
-    ...kept.map(() => 'found'),
-    'absent',
-  ]);
-  await fill(world, table, 0, 200);
-  expect(await keysBy(world, table)).toHaveLength(200);
-  expect(table.stats().leftSearches).toBeGreaterThan(0);
-  expect(faultsOf(world.state, 't')).toEqual([]);
-});
-
 /** No branch hears of this process's merges. */
 function hideFromBranches(world: World, process: Process): void {
   process.rule((call) =>
@@ -77,7 +62,7 @@ function hideFromBranches(world: World, process: Process): void {
   );
 }
 
-test('rules 28, 29: once a process searched, it goes straight to the leaf, and so do others by its entry', async () => {
+test('rules 28, 29: a process that searched once goes straight to the leaf, and the entry that it mended leads others there', async () => {
   const { world, writer, vacuumer, table, kept } = await emptied();
   hideFromBranches(world, vacuumer);
   await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
@@ -91,7 +76,7 @@ test('rules 28, 29: once a process searched, it goes straight to the leaf, and s
   expect(other.stats().leftSearches).toBe(0);
 });
 
-/** Vacuums while the tables put all that is left, one after the other. */
+/** Vacuums while the tables put the records that are left, one after the other. */
 async function vacuumedBeside(world: World, vacuumer: Process, tables: readonly Table<string>[], kept: string[]) {
   const vacuuming = world.run(vacuumer.store.vacuum('t', QUIET));
   const writing = (async () => {
@@ -104,7 +89,7 @@ async function vacuumedBeside(world: World, vacuumer: Process, tables: readonly 
   return vacuuming;
 }
 
-test('rule 32: what several processes wrote between two looks stays as it is', async () => {
+test('rule 32: a vacuum does not merge leaves that several processes wrote between its two looks', async () => {
   const { world, vacuumer, table, kept } = await emptied();
   const before = leavesOf(world.state, 't').length;
   const { table: other } = await newcomer(world);
@@ -114,7 +99,7 @@ test('rule 32: what several processes wrote between two looks stays as it is', a
   expect(await keysBy(world, table)).toEqual(kept);
 });
 
-test('rule 32: what one process alone wrote between two looks is merged beside its writes, and none is lost', async () => {
+test('rule 32: a vacuum merges leaves that one process alone wrote between its looks, and loses none of the writes', async () => {
   const { world, vacuumer, table, kept } = await emptied();
   const before = leavesOf(world.state, 't').length;
   const report = await vacuumedBeside(world, vacuumer, [table], kept);
@@ -124,14 +109,7 @@ test('rule 32: what one process alone wrote between two looks is merged beside i
   expect(await keysBy(world, table)).toEqual(kept);
 });
 
-test('a merge whose process died is finished by the next vacuum', async () => {
-  const { world, writer, kept } = await retiring();
-  await world.run(writer.store.vacuum('t', QUIET));
-  expect(statesOf(world)).not.toContain('retired');
-  expect(await keysBy(world, (await newcomer(world)).table)).toEqual(kept);
-});
-
-test('rules 27, 28: a retired leaf whose merger died is read as it is, and absorbed by the next who writes to it', async () => {
+test('rules 27, 28: a retired leaf whose merger died is read as it is, and the next writer absorbs it', async () => {
   const { world, kept, retired, low } = await retiring();
   const { process: reader, table: read } = await newcomer(world);
   expect(await keysBy(world, read)).toEqual(kept);
@@ -172,7 +150,7 @@ function damagePage(world: World, { id, header }: Snapshot): void {
 
 test('rule 26: a retired leaf that cannot be absorbed yet is not purged', async () => {
   const { world, retired, left } = await retiring(600_000);
-  // All that it holds has expired by now.
+  // By now all its records have expired.
   await world.run(world.runtime.sleep(1_000_000));
   const before = world.state.entities.get(retired);
   const vacuumer = world.process();
@@ -184,7 +162,7 @@ test('rule 26: a retired leaf that cannot be absorbed yet is not purged', async 
 test('rule 27: a leaf that took in a neighbour which another vacuum left retired is merged as it is then', async () => {
   const { world, vacuumer, kept } = await emptied();
   const other = world.process();
-  // Whatever is dead goes first, so that nobody writes a leaf but to merge it.
+  // First purge dead records, so that afterwards only merges write leaves.
   const end = vacuumer.rule((call) => (isRetirement(call) ? { fail: 'unavailable' } : undefined));
   await world.run(vacuumer.store.vacuum('t', QUIET));
   end();
@@ -203,7 +181,7 @@ test('rule 27: a leaf that took in a neighbour which another vacuum left retired
 
 test('rule 14: a copy that nobody linked yet is left alone while its leaf waits, and goes once nobody can link it', async () => {
   const { world, table, left, retired, low } = await retiring();
-  // The left neighbour grows, so a writer makes a copy; and dies before it links that.
+  // The left neighbour grows, so that a writer makes a copy, and dies before it links it.
   await growFirst(world, table);
   const { process: writer, table: written } = await newcomer(world);
   writer.rule((call) => (isChangeOf(left)(call) ? { fail: 'unavailable' } : undefined));
@@ -224,7 +202,7 @@ test('rule 14: a copy that nobody linked yet is left alone while its leaf waits,
   expect(world.state.entities.has(copy!)).toBe(false);
 });
 
-test('rule 29: entries of a table that grew branches between two looks stay', async () => {
+test('rule 29: a vacuum drops no entry of a table that grew branches between its two looks', async () => {
   const { world, b: vacuumer, table } = await begun();
   await world.run(table.put(key(0), text(0)));
   const growing = async (): Promise<void> => {
@@ -243,7 +221,7 @@ function changeBehind(world: World, before: EntityId, next: (header: Header) => 
   return behind;
 }
 
-test('rule 27: a retired leaf with a damaged page fails its own keys alone, beside it all are written', async () => {
+test('rule 27: a retired leaf with a damaged page fails the writes of its own keys alone', async () => {
   const { world, left, retired, behind } = await retiring(1_000_000_000);
   const lows = [left, retired, behind.id].map((id) =>
     Buffer.from(storedNode(world.state, 't', id)!.header.low).toString(),
@@ -251,7 +229,7 @@ test('rule 27: a retired leaf with a damaged page fails its own keys alone, besi
   damagePage(world, storedNode(world.state, 't', retired)!);
   const { process: writer, table } = await newcomer(world);
   writer.rule(() => world.runtime.sleep(3).then(() => undefined));
-  // Some of each arrive while the leaf takes its neighbour in.
+  // Some puts to each leaf arrive while the left one takes its neighbour in.
   const putting = Array.from({ length: 40 }, async (_, number) => {
     await world.runtime.sleep(number);
     const put = (first: string) =>
@@ -265,7 +243,7 @@ test('rule 27: a retired leaf with a damaged page fails its own keys alone, besi
   expect(outcomes).toEqual(outcomes.map(() => ['written', 'corrupt', 'written']));
 });
 
-test('rule 27: what lies behind a retired leaf with a damaged page is written, though no entry names it', async () => {
+test('rule 27: a leaf behind a retired one with a damaged page is written, even if no entry names it', async () => {
   const world = new World();
   const filler = world.process();
   filler.rule((call) =>
@@ -286,7 +264,7 @@ test('rule 27: what lies behind a retired leaf with a damaged page is written, t
   expect(writer.calls.length).toBeLessThan(20);
 });
 
-test.each(['missing', 'retired'])('rule 27: a %s leaf behind a damaged retired one is soon told', async (what) => {
+test.each(['missing', 'retired'])('rule 27: a put to a %s leaf behind a damaged one soon fails', async (what) => {
   const { world, retired } = await retiring(1_000_000_000);
   const { id, header } = changeBehind(world, retired, (now) => ({ ...now, state: 'retired' }));
   if (what === 'missing') world.state.entities.delete(id);
@@ -297,14 +275,14 @@ test.each(['missing', 'retired'])('rule 27: a %s leaf behind a damaged retired o
   expect(writer.calls.length).toBeLessThan(40);
 });
 
-test('rules 3, 27: a change that went with an absorb of unknown fate is not given away before that is known', async () => {
+test('rules 3, 27: a change that went with an absorb of unknown fate is sent on only once that fate is known', async () => {
   const { world, left, low } = await retiring();
   const { process: writer, table } = await newcomer(world);
   const late = Promise.withResolvers<() => void>();
   let failing = 0;
   let deliver: (() => void) | undefined;
   writer.once(isWriteOf('replace', left), { late: late.resolve });
-  // The look at its fate fails for good; then the write lands, before anything else is read.
+  // The reads of its fate fail for good. Then the write is applied before the next read.
   writer.rule(async (call) => {
     if (call.kind !== 'read') return undefined;
     if (deliver === undefined && failing === 0 && writer.writes.length === 0) return undefined;
@@ -330,7 +308,7 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
   await world.run(table.deleteMany(keys(0, 120).filter((name) => name >= low! && name < high!)));
   expect((await retireOne(world)).retired.id).toBe(right!.id);
 
-  // It is answered once the other met the retired leaf; it lands before the next read.
+  // It is answered after the other write met the retired leaf, and applied before the next read.
   const late = Promise.withResolvers<() => void>();
   let looks: number | undefined;
   writer.once(isChangeOf(left!.id), () => {
@@ -354,20 +332,6 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
   expect(looks).toBe(2);
   expect(written.stats().merges).toBe(1);
   expect(await world.run(table.get(key(0)))).toMatchObject({ version, value: text('once') });
-});
-
-test('rule 27: where both are too large together, the neighbour lives on in a copy', async () => {
-  const { world, vacuumer, table, kept, low } = await retiring();
-  // Its left neighbour grows meanwhile.
-  await growFirst(world, table);
-  const before = leavesOf(world.state, 't').length;
-  await world.run(table.put(low + '!', text('new')));
-  expect(table.stats().merges).toBe(1);
-  expect(leavesOf(world.state, 't')).toHaveLength(before);
-  expect(leavesOf(world.state, 't').every(({ header }) => header.state === 'live')).toBe(true);
-  expect(await keysBy(world, (await newcomer(world)).table)).toHaveLength(kept.length + 28);
-  expect(faultsOf(world.state, 't')).toEqual([]);
-  expect(isWriteOf('insert')(vacuumer.calls.at(-1)!)).toBe(false);
 });
 
 function levelOf(world: World, id: string): number {
@@ -396,7 +360,7 @@ test('rule 27: a copy that may not be there is not linked', async () => {
   expect(leavesOf(world.state, 't').every(({ header }) => header.state === 'live')).toBe(true);
 });
 
-test('rule 27: a copy that cannot be made sure of is tried again after a pause, and no second one is made', async () => {
+test('rule 27: an insert of a copy whose outcome stays unknown is repeated after pauses, with the same id', async () => {
   const { world, table, low } = await retiring();
   await growFirst(world, table);
   const { process: writer, table: written } = await newcomer(world);
@@ -405,7 +369,7 @@ test('rule 27: a copy that cannot be made sure of is tried again after a pause, 
     return isWriteOf('insert')(call) ? { replyLost: true, fail: 'throttled' } : undefined;
   });
   const putting = written.put(low + '!', text('new'), { timeoutMs: 60_000 });
-  // Long enough for some tries, and too short for so many that it is given up.
+  // Time for some tries, but not for so many that the commit is given up.
   await world.runtime.advance(1_000);
   isAfterwards();
   await world.run(putting);
@@ -415,7 +379,7 @@ test('rule 27: a copy that cannot be made sure of is tried again after a pause, 
   expect(new Set(copies.map(({ id }) => id)).size).toBe(1);
 });
 
-test('rule 31: what became of a write is told by its leaf although that was merged meanwhile', async () => {
+test('rule 31: a leaf that was merged meanwhile still tells what became of a write to it', async () => {
   const { world, writer, vacuumer, table, kept } = await emptied();
   const name = `${kept[5]}+`;
   const leaf = leavesOf(world.state, 't').findLast(({ header }) => Buffer.compare(header.low, Buffer.from(name)) <= 0)!;

@@ -15,7 +15,7 @@ const OUTAGE = {
 /** No answer ever comes. */
 const SILENCE = { reply: new Promise(() => undefined) };
 
-describe('a write of which nothing leaves', () => {
+describe('a write of which nothing left the process', () => {
   test('is sent again, ever later, without a read, and is written once it leaves', async () => {
     const { world, a, tableA } = await warm();
     const sentMs: number[] = [];
@@ -72,7 +72,7 @@ describe('a write of which nothing leaves', () => {
     });
   });
 
-  test('may be the node of a split: its commit hears it as its own', async () => {
+  test('fails the commit of a split whose node it was to insert', async () => {
     const { world, a, tableA } = await warm();
     await fill(world, tableA, 0, 25);
     const end = a.rule((call) => (isWriteOf('insert')(call) ? { refuse: 'unsent' } : undefined));

@@ -22,13 +22,13 @@ test.each([true, false])(
     await world.run(tableB.put('k', 'new'));
     const second = tableA.get('k');
     expect((await world.run(second))?.value).toBe('new');
-    // It has its answer before the first has its own.
+    // It is answered before the first.
     expect(world.runtime.monotonicMs()).toBeLessThan(500);
     await world.run(first);
   },
 );
 
-test('an answer given at the deadline stays as it was when the reply comes after all', async () => {
+test('outcomes that getMany gave at its deadline do not change when the reply comes later', async () => {
   const { world, a, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 2);
   a.once(isReadOf(ROOT), { reply: world.runtime.sleep(500) });
@@ -47,7 +47,7 @@ test('rule 19: reads that wait to be sent share one request', async () => {
   expect(a.calls.length).toBeLessThan(5);
 });
 
-test('where the provider is near checks share requests, and none waits for a reply that is lost', async () => {
+test('checks at a near provider share requests, and none of them waits for a lost reply', async () => {
   const { world, a, tableA } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));
   let replyMs = 2;
@@ -84,7 +84,7 @@ test('a read that meets an own commit on its way needs no second one', async () 
   expect(a.takeReads().map(({ parts }) => parts)).toEqual([['c']]);
 });
 
-test('rule 19: an own commit that was sent before a strong read began is no answer to it, however late it is acknowledged', async () => {
+test('rule 19: an own commit sent before a strong read does not answer it, however late it is acknowledged', async () => {
   const { world, a, tableA, tableB } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));
   a.once(isWriteOf('patch'), { reply: world.runtime.sleep(500) });
@@ -97,7 +97,7 @@ test('rule 19: an own commit that was sent before a strong read began is no answ
   expect((await world.run(reading))?.value).toBe('later');
 });
 
-test('rule 19: what is cached never goes back when an old reply comes late', async () => {
+test('rule 19: a late reply never replaces a newer cached container', async () => {
   const { world, b, tableA, tableB } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));
   b.once(isWholeRead, { reply: world.runtime.sleep(500) });
@@ -108,7 +108,7 @@ test('rule 19: what is cached never goes back when an old reply comes late', asy
   expect((await tableB.get('k', { maxAgeMs: 60_000 }))?.value).toBe('new');
 });
 
-test('rule 19: unchanged needs the version and the id of the last commit to be equal', async () => {
+test('rule 19: a container is unchanged only if its version and its last commit id are both equal', async () => {
   const { world, tableA, tableB } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));
   const { version } = world.state.entities.get(ROOT)!;
@@ -174,7 +174,7 @@ test('rule 20: a cursor of one table is refused by every other, before anything 
   expect(a.calls).toEqual([]);
 });
 
-test('rule 20: bounds that are given beside a forged cursor hold', async () => {
+test('rule 20: a scan keeps to its bounds even if its cursor is forged', async () => {
   const { world, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 40);
   const { incarnation } = storedRoot(world.state, 't').header;
@@ -187,7 +187,7 @@ test('rule 20: bounds that are given beside a forged cursor hold', async () => {
   expect(await world.run(keysOf(tableA.scan({ ...bounds, cursor: forge(key(35), key(20)) })))).toEqual([]);
 });
 
-test('rule 20: a cursor of a dropped table ends in a clear error, and does not become one of the next, even at damage', async () => {
+test('rule 20: a cursor of a dropped table fails, and never reads the table created after it, even a damaged one', async () => {
   const { world, a, tableA } = await twoProcesses();
   await fill(world, tableA, 0, 20);
   const scan = tableA.scan({ limit: 3 });
@@ -281,7 +281,7 @@ test.each(['read', 'write'])('rule 21: age counts from when a %s was sent, not f
   expect((await world.run(tableA.get('k', { maxAgeMs: 1_000 })))?.value).toBe('2');
 });
 
-test('rule 21: ids are drawn when they are used', async () => {
+test('rule 21: a store draws no id before it needs one', async () => {
   const world = new World();
   const draw = vi.spyOn(world.runtime, 'random');
   const { store } = world.process();

@@ -7,7 +7,7 @@ import { PageContent } from '../../../shared/store/format/page-content.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './tree-of.ts';
-import { begun, fill, keys, open, opened, twoProcesses } from './table-steps.ts';
+import { begun, fill, items, keys, open, opened, twoProcesses } from './table-steps.ts';
 import { isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
 import { entityId, partName } from '../../support/ids.ts';
 
@@ -67,7 +67,7 @@ test('rule 10: a container splits at about 70 % of its budget', async () => {
   expect(largest).toBeLessThan(0.75 * 6_000);
 });
 
-test('rule 10: the header has a budget of its own, also when a bulk of tiny pages splits many ways', async () => {
+test('rule 10: headers stay within their own budget, even if a bulk write of tiny pages splits many ways', async () => {
   const large = new World({ limits: { ...TINY, entityBytesMax: 1_000_000, chunksMax: 100_000 } });
   const { world, table } = await opened({ order: 'key' }, large, { compression: 'zstd' });
   const items = Array.from({ length: 5_000 }, (_, number) => ({ key: key(number), value: text('', 4_000) }));
@@ -91,7 +91,7 @@ test('rule 10: records of nearly the largest size never make a container that th
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 10: a small and a very large record, met in one page, can still be told apart by a split', async () => {
+test('rule 10: a split divides a page that holds a small and a very large record', async () => {
   const { world, table } = await begun();
   const puts = ['a', 'b', 'c'].map((name, at) => table.put(name, text(name, [1_200, 1_500, 3_200][at])));
   await world.run(Promise.all(puts));
@@ -104,7 +104,7 @@ test('rule 10: a splitter looks at the header again before it inserts anything',
   await world.run(tableB.put(key(1), text('b')));
   let staleCount = 0;
   a.rule(async (call) => {
-    // A looks whether what it is about to split is still there; b is quicker.
+    // A reads again what it is about to split, and b has written it in the meantime.
     if (staleCount > 2 || call.kind !== 'read' || call.requests[0]?.parts.length !== 1) return undefined;
     staleCount += 1;
     await tableB.put(key(2), text(staleCount));
@@ -176,7 +176,7 @@ test.each([
   expect(leavesOf(world.state, 't')).toHaveLength(leaves);
 });
 
-test('rule 8: a split whose nodes are turned away is tried again with the same nodes, ever later; at the deadline it is throttled', async () => {
+test('rule 8: a split whose nodes are turned away is tried again with the same nodes, ever later, and its put fails as throttled at the deadline', async () => {
   const { world, a, table } = await begun();
   for (let number = 0; number < 8; number += 1) await world.run(table.put(key(number), text(number, 300)));
   a.takeCalls();
@@ -228,7 +228,7 @@ test('rule 11: a parent is mended in the background; no operation waits for it',
   never.resolve(undefined);
 });
 
-test('rule 11: a repair is dropped when its fate is unknown, and given again by those who are led astray, one a second', async () => {
+test('rule 11: a repair of unknown fate is dropped, and searches that are led astray give it again, one per second', async () => {
   const { world, a, table } = await begun(40);
   const end = a.rule((call) => (isWriteOf('patch', ROOT)(call) ? { fail: 'unavailable' } : undefined));
   await fill(world, table, 40, 60);
@@ -296,6 +296,19 @@ test('rule 11: a repair that waited while its table was dropped and created agai
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
+test('rule 12: changes that a stale branch sent astray go on together, in a few requests', async () => {
+  const { world, a: stale, tableA: mine, tableB: theirs } = await twoProcesses();
+  await world.run(mine.putMany(items(0, 60)));
+  // The last leaf splits. The other process's branch does not know it.
+  await world.run(theirs.putMany(items(100, 160)));
+  stale.takeCalls();
+  const written = await world.run(mine.putMany(items(200, 260)));
+  expect(written.every(({ status }) => status === 'written')).toBe(true);
+  const calls = stale.takeCalls();
+  expect(calls.length).toBeGreaterThan(1);
+  expect(calls.length).toBeLessThan(15);
+});
+
 test('rule 12: vacuum looks at every level in the provider, whatever is cached', async () => {
   const { world, a, table } = await begun(60);
   for (let number = 0; number < 60; number += 1) await world.run(table.get(key(number)));
@@ -305,7 +318,7 @@ test('rule 12: vacuum looks at every level in the provider, whatever is cached',
   expect(unread).toEqual([]);
 });
 
-test('rule 13: header and page are paired from one reply, however often the header moves', async () => {
+test('rule 13: a read pairs header and page of one reply, however often the header moves', async () => {
   const { world, b, tableA, tableB } = await twoProcesses();
   await fill(world, tableA, 0, 12);
   let writes = 0;

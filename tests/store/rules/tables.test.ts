@@ -10,7 +10,7 @@ import { entityId, entityVersion } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
 
-test('rule 16: of two that create a table at once, the loser takes the table of the winner', async () => {
+test('rule 16: two processes that create a table at once get one table, which one of them made', async () => {
   const world = new World();
   const opening = [{}, { containers: 8 }].map((options) => world.process().store.table<string>('t', options));
   const [tableA, tableB] = (await world.run(Promise.all(opening))) as [Table<string>, Table<string>];
@@ -20,7 +20,7 @@ test('rule 16: of two that create a table at once, the loser takes the table of 
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 16: of two that create a table in different orders at once, the loser errs', async () => {
+test('rule 16: of two processes that create a table in different orders at once, one fails with a conflict', async () => {
   const world = new World();
   const [a, b] = [world.process(), world.process()];
   const ends = await world.run(
@@ -30,7 +30,7 @@ test('rule 16: of two that create a table in different orders at once, the loser
   expect(ends.find((end) => end.status === 'rejected')?.reason).toMatchObject({ code: 'conflict' });
 });
 
-test('rule 16: a root whose insert was not answered is read, and is the one that is there', async () => {
+test('rule 16: a process whose insert of a root was not answered reads it, and finds that it made it', async () => {
   const world = new World();
   const a = world.process();
   a.once(isWriteOf('insert', ROOT), { replyLost: true });
@@ -39,7 +39,7 @@ test('rule 16: a root whose insert was not answered is read, and is the one that
   expect(table.isNew).toBe(true);
 });
 
-test('rule 16: what was written to a table before it was pre-split stays', async () => {
+test('rule 16: a pre-split keeps the records that were written before it', async () => {
   const world = new World();
   const [a, b] = [world.process(), world.process()];
   let looks = 0;
@@ -54,7 +54,7 @@ test('rule 16: what was written to a table before it was pre-split stays', async
   expect((await world.run(table.get('k')))?.value).toBe('early');
 });
 
-test('a provider that refuses the form of a root is told of as such, after one try', async () => {
+test('a table whose root the provider refuses as invalid fails as invalid after one try', async () => {
   let writes = 0;
   const driver: Driver = {
     ...memoryDriver(),
@@ -108,7 +108,7 @@ function numberOf(version: string): number {
   return Number.parseInt(version.split('-')[1]!, 36);
 }
 
-test('rule 17: a version of the dropped table is met by no record of the new one, though both bear the same number', async () => {
+test('rule 17: no record of a recreated table meets a version of the dropped one, even if both bear the same number', async () => {
   const { world, store, table: first } = await opened();
   for (let round = 0; round < 9; round += 1) await world.run(first.put('k', `${round}`));
   await fill(world, first, 0, 60);

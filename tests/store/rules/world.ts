@@ -23,7 +23,7 @@ export const TINY: Partial<DriverLimits> = {
   listMax: 5,
 };
 
-/** Answers undefined for a call that nothing is wrong with. */
+/** Returns undefined for a call that meets no fault. */
 export type Rule = (call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>;
 
 export class Process {
@@ -35,7 +35,7 @@ export class Process {
   constructor(world: World, options: Partial<StoreOptions> = {}) {
     const faults = async (call: MemoryCall): Promise<MemoryFault | undefined> => {
       this.calls.push(call);
-      // A rule may end itself while it is asked.
+      // A rule may remove itself while it is called.
       for (const rule of this.#rules.slice()) {
         const fault = await rule(call);
         if (fault !== undefined) return fault;
@@ -45,7 +45,7 @@ export class Process {
     this.store = openStore({ driver: world.driver(faults), runtime: world.runtime, compression: 'none', ...options });
   }
 
-  /** The rule is asked about each call from now on; the function returned ends that. */
+  /** Calls the rule for each call from now on. The function that is returned removes the rule. */
   rule(rule: Rule): () => void {
     this.#rules.push(rule);
     return () => void this.#rules.splice(this.#rules.indexOf(rule), 1);
@@ -60,7 +60,7 @@ export class Process {
     });
   }
 
-  /** Calls since the last time this was asked. */
+  /** Calls since the last time that calls were taken. */
   takeCalls(): MemoryCall[] {
     return this.calls.splice(0);
   }

@@ -45,7 +45,7 @@ test('a scan that is left at its first record has read the root, a leaf, and few
   expect(reads.all).toBeLessThanOrEqual(1 + LEAST);
 });
 
-test('of small leaves many are read ahead in the end, each is read once, and several share a request', async () => {
+test('a scan reads many small leaves ahead in the end, each of them once and several per request', async () => {
   const { process, table } = await tableOf(100, 16_384);
   await world.run(table.get(key(0)));
   const reads = watchReads(process);
@@ -56,7 +56,7 @@ test('of small leaves many are read ahead in the end, each is read once, and sev
   expect(reads.requests).toBeLessThan(reads.all / 3);
 });
 
-test('of large leaves few are read ahead', async () => {
+test('a scan reads few large leaves ahead', async () => {
   const { process, table } = await tableOf(24, 1_000_000);
   await world.run(table.get(key(0)));
   const reads = watchReads(process);
