@@ -1,6 +1,6 @@
 // Mishaps while clients call, one after the other: kills, stops, a network or provider that fails.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Chance } from '../simulation/chance.ts';
+import type { Chance } from '../simulation/seeded-chance.ts';
 import type { Events } from '../simulation/events.ts';
 import type { Place } from './place.ts';
 import type { FaultyProxy } from './proxy.ts';

@@ -18,7 +18,7 @@ import {
   type WriteOutcome,
 } from '../../shared/store/contract/driver.ts';
 import { StoreError } from '../../shared/store/contract/errors.ts';
-import { Chance } from './chance.ts';
+import { Chance } from './seeded-chance.ts';
 import { stateOf } from './decode.ts';
 import type { Events } from './events.ts';
 import { partName } from '../support/ids.ts';
