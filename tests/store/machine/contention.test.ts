@@ -205,19 +205,24 @@ describe('split', () => {
   const lost: Told = [0, { kind: 'lost split' }];
   test.each<[string, Row[], Shown, number]>([
     ['a leaf of its own among writers is no bargain', costs({ commits: 500, requests: 2, trips: 2 }), {}, 0],
-    ['nor where callers share commits', costs({ commits: 500, requests: 1, trips: 1.6 }), {}, 0],
+    ['a leaf whose callers share commits is none', costs({ commits: 500, requests: 1, trips: 1.6 }), {}, 0],
     ['a dear leaf', costs({ commits: 200, requests: 3, trips: 4 }), {}, 3],
-    ['the dearer the more', costs({ commits: 200, requests: 3, trips: 10 }), {}, 8],
+    ['a dearer leaf is split into more', costs({ commits: 200, requests: 3, trips: 10 }), {}, 8],
     ['sixteen at most, and as many as there are positions', costs(DEAR), {}, 8],
-    ['not for one commit', costs({ ...DEAR, commits: 1 }), {}, 0],
-    ['of one record', costs({ ...DEAR, at: () => 3 }), {}, 0],
-    ['at one end', costs({ ...DEAR, at: (each) => 240 + (each % 16) }), {}, 0],
+    ['a leaf is not split for one commit', costs({ ...DEAR, commits: 1 }), {}, 0],
+    ['a leaf of one busy record is not split', costs({ ...DEAR, at: () => 3 }), {}, 0],
+    ['a leaf busy at one end is not split', costs({ ...DEAR, at: (each) => 240 + (each % 16) }), {}, 0],
     ['two records of one page', costs({ ...DEAR, at: (each) => each % 2 }), { pages: 1 }, 2],
-    ['another leaf', costs(DEAR), { id: OTHER }, 0],
-    ['others split it', [...costs(DEAR), [0, { kind: 'look', foreignCommits: 1, ms: 0, wasSplit: true }]], {}, 0],
-    ['it was split', [...costs(DEAR), [0, { kind: 'split', nodes }]], {}, 0],
-    ['its split was lost', [...costs(DEAR), lost], {}, 0],
-    ['and it is dear again', [...costs(DEAR), lost, ...costs(DEAR)], {}, 8],
+    ['another leaf is not split', costs(DEAR), { id: OTHER }, 0],
+    [
+      'a leaf that others split is not split again',
+      [...costs(DEAR), [0, { kind: 'look', foreignCommits: 1, ms: 0, wasSplit: true }]],
+      {},
+      0,
+    ],
+    ['a leaf that was split is not split again', [...costs(DEAR), [0, { kind: 'split', nodes }]], {}, 0],
+    ['a leaf whose split was lost is not split at once', [...costs(DEAR), lost], {}, 0],
+    ['it is split when it is dear again', [...costs(DEAR), lost, ...costs(DEAR)], {}, 8],
   ])('%s', (_, rows, what, expected) => {
     expect(advised(rows, what).splitInto).toBe(expected);
   });

@@ -201,7 +201,7 @@ const ROWS: readonly Row[] = [
   [3, 'commit 2 is another’s', answered(REFUSED, (p) => p.shown([OTHERS])), undefined, 'write'],
   [3, 'its id is that of commit 3', answered(REFUSED, (p, id) => p.shown([OTHERS, id])), undefined, 'write'],
   [3, 'one of unknown fate may land yet', answered(UNKNOWN, (p) => p.shown([])), undefined, 'pause'],
-  [3, 'so may a refused one', answered(REFUSED, (p) => p.shown([])), undefined, 'pause'],
+  [3, 'a refused one may land yet, too', answered(REFUSED, (p) => p.shown([])), undefined, 'pause'],
   [
     3,
     'the place of one of unknown fate has left the list',
@@ -242,7 +242,7 @@ const ROWS: readonly Row[] = [
     'answer',
   ],
   [4, 'the container of an open attempt is missing', answered(UNKNOWN, (p) => p.missing()), 'unknown', 'idle'],
-  [4, 'so it is though the attempt was refused', answered(REFUSED, (p) => p.missing()), 'unknown', 'idle'],
+  [4, 'the container of a refused attempt is missing', answered(REFUSED, (p) => p.missing()), 'unknown', 'idle'],
   [6, 'nothing changes, by memory', () => new Played().come(['a'], 30_000, updateOf), undefined, 'check'],
   [6, 'nothing changes, and memory is up to date', () => unchanged(true), 'unchanged', 'idle'],
   [6, 'nothing changes, but there was a commit since', () => unchanged(false), undefined, 'read for the container'],
