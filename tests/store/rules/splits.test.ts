@@ -21,16 +21,6 @@ function insertedIds(calls: readonly MemoryCall[]): string[] {
   );
 }
 
-test('rule 9: an insert that did not happen is not linked, and a splitter removes nothing', async () => {
-  const { world, a, table } = await begun();
-  a.once(isWriteOf('insert'), { fail: 'unavailable' });
-  a.once(isWriteOf('insert'), { replyLost: true });
-  await fill(world, table, 0, 60);
-  expect(faultsOf(world.state, 't')).toEqual([]);
-  expect(orphansOf(world.state, 't')).toHaveLength(1);
-  expect(a.calls.some(({ kind }) => kind === 'remove')).toBe(false);
-});
-
 test('rule 9: an insert that is not answered is asked after by its node, and linked as soon as that is there', async () => {
   const { world, a, table } = await begun();
   const readsOf = (inserted: string): number => a.calls.filter(isReadOf(inserted)).length;
