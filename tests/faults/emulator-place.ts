@@ -2,7 +2,7 @@
 import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 import { startStrictAzurite } from '../../infra/emulators/azurite.ts';
 import type { DriverName } from '../drivers/emulated.ts';
-import type { Chance } from '../simulation/chance.ts';
+import type { Chance } from '../simulation/seeded-chance.ts';
 
 export interface Place {
   readonly driver: DriverName;

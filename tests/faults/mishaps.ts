@@ -1,7 +1,7 @@
 // Mishaps befall the processes while clients call, one at a time: kills, stops, failures of the
 // network or the provider.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Chance } from '../simulation/chance.ts';
+import type { Chance } from '../simulation/seeded-chance.ts';
 import type { Events } from '../simulation/events.ts';
 import type { Place } from './emulator-place.ts';
 import type { FaultyProxy } from './proxy.ts';

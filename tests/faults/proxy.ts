@@ -2,7 +2,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listening } from '../support/listening.ts';
-import type { Chance } from '../simulation/chance.ts';
+import type { Chance } from '../simulation/seeded-chance.ts';
 import type { Events } from '../simulation/events.ts';
 
 /** `swallowed` replies are those of requests that arrived: only the way back is cut. */

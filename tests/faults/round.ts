@@ -1,7 +1,7 @@
 // A round: the simulation's clients on real processes before an emulator, mishaps, the verdict.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Action, ActionSource } from '../simulation/actions.ts';
-import { Chance } from '../simulation/chance.ts';
+import { type Action, ActionSource } from '../simulation/client-actions.ts';
+import { Chance } from '../simulation/seeded-chance.ts';
 import { Client } from '../simulation/history-client.ts';
 import { play } from '../simulation/play-seed.ts';
 import { Events } from '../simulation/events.ts';

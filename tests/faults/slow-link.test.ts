@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../shared/store/index.ts';
 import { driverAt } from '../drivers/emulated.ts';
-import { Chance } from '../simulation/chance.ts';
+import { Chance } from '../simulation/seeded-chance.ts';
 import { Events } from '../simulation/events.ts';
 import { azurePlace, datastorePlace } from './emulator-place.ts';
 import { FaultyProxy } from './proxy.ts';

@@ -6,7 +6,7 @@ import { commandOf, SIMULATE } from './arguments.ts';
 const FRESH = 77;
 const command = (...args: string[]) => commandOf(commandLineOf(SIMULATE, args), () => FRESH);
 
-test('seeds and where they begin', () => {
+test('the command line says how many seeds are played, and where they begin', () => {
   expect(command('--seeds', '20', '--from', '5')).toMatchObject({
     kind: 'seeds',
     from: 5,
@@ -24,7 +24,7 @@ test('a soak takes fresh seeds until its time is over, and the minutes that were
   expect(command('--minutes', '10', '--from', '3')).toMatchObject({ from: 3 });
 });
 
-test('one seed, or one scenario', () => {
+test('the command line names one seed, or one scenario', () => {
   expect(command('--seed', '9', '--shrink')).toEqual({ of: 'store', kind: 'seed', seed: 9, isShrunk: true });
   expect(command('--scenario', 'a.json')).toEqual({ of: 'store', kind: 'scenario', file: 'a.json' });
 });

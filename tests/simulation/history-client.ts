@@ -3,7 +3,7 @@ import { type Entry, StoreError } from '../../shared/store/index.ts';
 import type { Events } from './events.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
 import type { Call, Recorder } from './recorder.ts';
-import { given } from './actions.ts';
+import { given } from './client-actions.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
 
 /** A smaller record fits into every container. */

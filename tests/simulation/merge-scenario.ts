@@ -1,6 +1,6 @@
 // A scenario's merges: who vacuums, and who stops at a step of a merge.
-import type { Action, ActionSource } from './actions.ts';
-import type { Chance } from './chance.ts';
+import type { Action, ActionSource } from './client-actions.ts';
+import type { Chance } from './seeded-chance.ts';
 import type { MergeStep, Mishap } from './mishap.ts';
 
 export type Clients = { readonly process: number; readonly actions: Action[] }[];

@@ -1,5 +1,5 @@
 // The network decides when a request arrives, whether it takes effect, and when it is answered. It
-// waits for nothing itself: an answer is a call, at its time.
+// awaits nothing itself: at the time of the answer it calls back.
 import { checked } from '../../shared/drivers/checked.ts';
 import { refused, unknown } from '../../shared/drivers/common/driver-outcomes.ts';
 import { memoryEffects, type MemoryState } from '../../shared/drivers/memory/effects.ts';
@@ -18,7 +18,7 @@ import {
   type WriteOutcome,
 } from '../../shared/store/contract/driver.ts';
 import { StoreError } from '../../shared/store/contract/errors.ts';
-import { Chance } from './chance.ts';
+import { Chance } from './seeded-chance.ts';
 import { stateOf } from './decode.ts';
 import type { Events } from './events.ts';
 import { partName } from '../support/ids.ts';

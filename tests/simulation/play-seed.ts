@@ -1,5 +1,5 @@
 // Plays a client's actions one by one.
-import type { Action } from './actions.ts';
+import type { Action } from './client-actions.ts';
 import * as batches from './random-batches.ts';
 import type { CalledTable, Caller } from './caller.ts';
 import type { Client } from './history-client.ts';

@@ -5,7 +5,15 @@ import type { Operation } from './history.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';
 import { TIMEOUT_MS } from './process.ts';
 import type { Call, Judged, Recorder } from './recorder.ts';
-import { type Batch, type Clearing, type OnKeys, type OnTable, given, type PutMany, type Scanning } from './actions.ts';
+import {
+  type Batch,
+  type Clearing,
+  type OnKeys,
+  type OnTable,
+  given,
+  type PutMany,
+  type Scanning,
+} from './client-actions.ts';
 import { positionOf } from './provider.ts';
 import { TABLE } from './scenario.ts';
 

@@ -7,8 +7,8 @@ import {
   clearBeside,
   KEYS_OF_A_GROUP,
   verifications,
-} from './actions.ts';
-import { Chance } from './chance.ts';
+} from './client-actions.ts';
+import { Chance } from './seeded-chance.ts';
 import { type Clients, mergeMishapsOf, shrinkBy } from './merge-scenario.ts';
 import type { Mishap } from './mishap.ts';
 

@@ -22,11 +22,11 @@ const MACHINE_SEEDS = 400;
 test.each([
   ['machine', MACHINE_SEEDS],
   ['store', SEEDS],
-] as const)('of the %s %i seeds find nothing', { timeout: 600_000 }, async (of, count) => {
+] as const)('the %s simulation finds nothing in %i seeds', { timeout: 600_000 }, async (of, count) => {
   expect((await runSeeds({ of, from: 1, count })).failures).toEqual([]);
 });
 
-test('400 seeds are asked for every danger, fewer for none', () => {
+test('a run of 400 seeds must meet every danger, and a shorter one none', () => {
   expect(missing('store', 400, new Map()).length).toBeGreaterThan(30);
   expect(missing('store', 399, new Map())).toEqual([]);
 });
@@ -57,7 +57,7 @@ test.each([
   ['machine', 12],
   ['store', 3],
   ['store', 14],
-] as const)('of the %s seed %d runs the same way twice, event by event, and others another', async (of, seed) => {
+] as const)('the %s simulation plays seed %d twice the same way, event by event', async (of, seed) => {
   const { [of]: simulation } = SIMULATIONS;
   const scenario = simulation.draw(seed);
   const first = await simulation.play(scenario, true);
@@ -112,7 +112,7 @@ async function batch(fault: Fault, seed: number, isRead = false): Promise<{ appl
   return { applied: state.entities.size, outcomes: (await writing).map(({ kind }) => kind) };
 }
 
-test('of a batch any part may be applied, and nothing is known of any member', async () => {
+test('any part of a batch may be applied, and nothing is known of any member', async () => {
   const runs = await Promise.all(Array.from({ length: 40 }, (_, seed) => batch('part of a batch applied', seed)));
   expect(runs.every(({ outcomes }) => outcomes.every((kind) => kind === 'unknown'))).toBe(true);
   expect([...new Set(runs.map(({ applied }) => applied))].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3]);
@@ -130,6 +130,6 @@ test.each([
   ['reply lost after applying', 3, 'unknown'],
   ['turned away though applied', 3, 'refused'],
   ['failed before applying', 0, 'unknown'],
-] as const)('of three writes, %s, %i are there, and each is %s', async (fault, applied, kind) => {
+] as const)('of three writes, %s, %i take effect, and each is %s', async (fault, applied, kind) => {
   expect(await batch(fault, 1)).toEqual({ applied, outcomes: [kind, kind, kind] });
 });

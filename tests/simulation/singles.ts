@@ -1,6 +1,6 @@
 // A client's actions on one record. Each answer tells which states it may have met and left.
 import type { Entry } from '../../shared/store/index.ts';
-import { type Get, given, type OnKey, type Put } from './actions.ts';
+import { type Get, given, type OnKey, type Put } from './client-actions.ts';
 import type { Client } from './history-client.ts';
 import type { State } from './history.ts';
 import type { CalledTable, Caller, Value } from './caller.ts';

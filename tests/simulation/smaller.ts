@@ -1,5 +1,5 @@
 // Leaves clients, actions, mishaps and faults out of a scenario of the whole store.
-import type { Action } from './actions.ts';
+import type { Action } from './client-actions.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Scenarios with a little less. The largest savings come first. */

@@ -192,24 +192,6 @@ test('getMany gives 64 MiB of values in one call, and says of which keys it has 
   await expect(table.getMany(asked, { bytesMax: Number.NaN })).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test('a table that exists with another order is a conflict; one that must not be created is not found', async () => {
-  const store = newStore();
-  await store.table('t', { order: 'key' });
-  await expect(store.table('t', { order: 'hash' })).rejects.toMatchObject({ code: 'conflict' });
-  await expect(store.table('other', { create: false })).rejects.toMatchObject({ code: 'not_found' });
-  expect((await store.table('t')).order).toBe('key');
-});
-
-test('tables are listed by name until they are dropped', async () => {
-  const store = newStore();
-  await store.table('b');
-  await store.table('a', { order: 'key' });
-  expect((await store.tables()).map(({ name, order }) => `${name}:${order}`)).toEqual(['a:key', 'b:hash']);
-  expect(await store.drop('b')).toBe(true);
-  for (const name of ['b', 'never']) expect(await store.drop(name)).toBe(false);
-  expect((await store.tables()).map(({ name }) => name)).toEqual(['a']);
-});
-
 test('stores on one driver see the same records, and the last one to close closes it', async () => {
   const driver = memoryDriver();
   const counted = { ...driver, close: vi.fn<() => Promise<void>>(() => driver.close()) };

@@ -1,4 +1,4 @@
-// Damages what a provider stores, through any driver, and knows which records that may cost.
+// Damages stored containers through any driver, and tells which records that may cost.
 import type { Driver, Entity, EntityId, PartName, Write } from '../../shared/store/contract/driver.ts';
 import { layersOf } from '../../shared/store/container/layers.ts';
 import { pageOf } from '../../shared/store/container/snapshot.ts';
@@ -11,7 +11,7 @@ import { flipped } from './rules/world.ts';
 
 const CALL = { timeoutMs: 60_000 };
 
-/** Draws without chance: a test that fails does so again. */
+/** Draws from a seed, so that a failing test fails again. */
 export function picker(seed: number): <T>(items: readonly T[]) => T {
   let state = seed;
   return (items) => {
@@ -73,7 +73,7 @@ export async function damage(
   if (outcome?.kind !== 'written') throw new Error(`the damage was not done: ${JSON.stringify(outcome)}`);
 }
 
-/** For each key where its newest record lies: only damage there may cost it. */
+/** The place of each key's newest record. Only damage there may cost it. */
 export function placesOf(entities: readonly Entity[], table: string): Map<string, Pick<Damage, 'id' | 'part'>> {
   const state = { entities: new Map(entities.map((entity) => [entity.id, entity])) } as unknown as MemoryState;
   const places = new Map<string, Pick<Damage, 'id' | 'part'>>();

@@ -8,7 +8,7 @@ import { DELETE, openStore } from '../../shared/store/index.ts';
 const SOURCE = readFileSync(new URL('../../shared/store/contract/api.ts', import.meta.url), 'utf8');
 const DOCUMENTED = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*(?:export interface )?(\w+)/g;
 
-/** Also of a method's second form. */
+/** Examples by method, also those of a method's second form. */
 const examples = Map.groupBy(
   [...SOURCE.matchAll(DOCUMENTED)].flatMap(([, comment, name]) => {
     const [, code] = comment!.split('@example');

@@ -72,7 +72,7 @@ test.each(['For hono', 'For Express'] as const)(
     expect(await ask('a', 5)).toEqual([201, '{"paid":"5.00"}']);
     expect(await ask('a', 7)).toEqual([201, '{"paid":"5.00"}']);
     expect(await ask('b', 7)).toEqual([201, '{"paid":"7.00"}']);
-    // Its answer outlives its claim.
+    // The stored answer lives longer than the claim.
     const { expiresAtMs } = (await answers.get('POST /payments a'))!;
     expect(expiresAtMs! - Date.now()).toBeGreaterThan(3_600_000);
   },

@@ -52,10 +52,10 @@ test('a backup of one moment is a table of that moment, which goes on', async ()
   expect(await restored.verify('t')).toMatchObject({ findingCount: 0, records: KEYS.length });
 });
 
-test('one of many moments is told by a verification, made whole by a repair, and has no wrong value', async () => {
+test('a backup of many moments fails a verification, is made whole by a repair, and has no wrong value', async () => {
   const driver = memoryDriver();
   const table = await storeOn(driver).table<string>('t', SMALL);
-  // Every leaf has room for twice as much, and so splits while the others are copied.
+  // The other half of the keys comes during the copy, so that leaves split meanwhile.
   const early = KEYS.filter((_, at) => at % 2 === 0);
   await put(table, early, 0);
   const copy = await backup(driver, (entity) =>

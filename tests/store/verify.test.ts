@@ -213,25 +213,3 @@ test('a read ahead that fails before the walk comes to it fails the call alone',
   });
   await expect(world.run(verifier.store.verify('t'))).rejects.toMatchObject({ code: 'unavailable' });
 });
-
-test.each([1, 2])('seed %i: nothing is found while others put, delete, split and merge', async (seed) => {
-  const world = await filled(seed % 2 === 0 ? 'hash' : 'key', new World({ seed }));
-  const writer = world.process();
-  const table = await world.run(writer.store.table<string>('t'));
-  const writing = (async () => {
-    for (let round = 0; round < 3; round += 1) {
-      const keys = KEYS.filter((_, index) => index % 7 !== round);
-      await table.deleteMany(keys);
-      await writer.store.vacuum('t', { quietMs: 0 });
-      await table.putMany(keys.map((name) => ({ key: name, value: text(name, 60 + 20 * round) })));
-    }
-  })();
-  const verifying = (async () => {
-    const { store } = world.process();
-    const reports = [];
-    for (let round = 0; round < 6; round += 1) reports.push(await store.verify('t'));
-    return reports;
-  })();
-  const [reports] = await world.run(Promise.all([verifying, writing]));
-  expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
-});

@@ -28,7 +28,7 @@ export interface Attempt {
  * 3). `landed`: its verdicts hold. `lost`: it will never land. `open`: it may still land.
  * `unknown`: nothing can show its outcome any more.
  */
-export function settlementOf(attempt: Attempt, now: Snapshot | undefined): 'landed' | 'lost' | 'open' | 'unknown' {
+function settlementOf(attempt: Attempt, now: Snapshot | undefined): 'landed' | 'lost' | 'open' | 'unknown' {
   const { base } = attempt;
   if (now === undefined) return 'unknown';
   if (now.version === base.version) return 'open';

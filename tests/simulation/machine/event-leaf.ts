@@ -62,7 +62,7 @@ export class EventLeaf {
       case 'idle':
         this.#isRunning = !isIdle(leaf);
         if (this.#isRunning) this.#store.after(0, () => this.#go());
-        else this.#store.rests(leaf.id);
+        else this.#store.forgetIdle(leaf.id);
         return;
       case 'turn':
         return void this.#store.after(0, () => this.#go());

@@ -172,7 +172,7 @@ export class EventStore {
     }
   }
 
-  rests(id: EntityId): void {
+  forgetIdle(id: EntityId): void {
     this.#leaves.delete(id);
   }
 

@@ -18,7 +18,7 @@ import { countStats, type Result } from '../store-run.ts';
 import { keyName, TABLE } from '../scenario.ts';
 import { storedRecords, structureFaults } from '../structure.ts';
 import { Watch } from '../write-watch.ts';
-import { Callers } from './calls.ts';
+import { Callers } from './machine-calls.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { EventLeaf } from './event-leaf.ts';
 import { EventStore } from './event-store.ts';

@@ -1,4 +1,4 @@
-// Callers may give up while their group is being evaluated, or waits for room.
+// Callers may give up while their group is evaluated or waits for room.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Runtime } from '../../../shared/store/contract/runtime.ts';
@@ -12,7 +12,7 @@ test('calls that end while their group is evaluated cost the others one round, n
   let isArmed = false;
   const runtime: Runtime = {
     ...systemRuntime,
-    // Each look at the clock shows 11 ms more, so that work pauses whenever it may.
+    // The clock gains 11 ms whenever it is read, so that work pauses wherever it can.
     monotonicMs: () => (nowMs += 11),
     nextTurn: () => {
       if (isArmed) ending.shift()?.abort();

@@ -1,9 +1,9 @@
-// How commits share requests.
+// Commits of several containers share requests.
 import { expect, test } from 'vitest';
 import { opened } from '../rules/table-steps.ts';
 import { isWriteOf } from '../rules/world.ts';
 
-/** A table of several leaves, whose records are put together, and the sizes of write requests. */
+/** A table of several leaves, a function that puts all its records at once, and write sizes. */
 async function manyLeaves() {
   const { world, process, table } = await opened({ containers: 8 });
   const keys = Array.from({ length: 40 }, (_, number) => `key${number}`);

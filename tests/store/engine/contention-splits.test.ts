@@ -86,7 +86,7 @@ test('a container that several processes write to is split, and every write is k
   for (const [each, value] of last) expect((await runtime.run(tables[0]!.get(each)))?.value).toBe(value);
 });
 
-test('what sixteen processes split one vacuum joins again beside the one that still writes', async () => {
+test('one vacuum joins what sixteen processes split, beside one that still writes', async () => {
   const keys = Array.from({ length: 2_048 }, (_, number) => key(number));
   // Round trips of 120 ms: a minute of them has as many commits as three seconds of 6 ms.
   const setting = { processes: 16, keys, containerBytesMax: 65_536, halfMs: 60 };
@@ -123,7 +123,7 @@ test.each([1, 4])('%i processes ask for no freeze of a container of one group', 
   expect(leaves()).toBe(1);
 });
 
-test('of a container of several groups each group gets one of its own', async () => {
+test('a container of several groups is split into one per group', async () => {
   const keys = KEYS.map((each, number) => `${'abcd'[number % 4]}/${each}`);
   const { runtime, tables, leaves } = await shared({ processes: 4, keys, groupBy: '/' });
   await putFor({ runtime, tables, keys }, 2, 8_000);
@@ -132,7 +132,7 @@ test('of a container of several groups each group gets one of its own', async ()
 
 const long = (number: number): string => 'x'.repeat(280) + key(number);
 
-test('where a root would not hold the names of as many parts, it is split among fewer', async () => {
+test('a root that cannot hold the names of as many parts is split among fewer', async () => {
   const limits = { entityBytesMax: 6_000, entityOverheadBytes: 100, chunksMax: 14, chunkBytes: 32_768 };
   const { world, runtime, tables } = await shared({ processes: 1, keys: [long(0)], limits });
   const [table] = tables;

@@ -5,7 +5,7 @@ import { childId, EMPTY_LEAF } from '../container/nodes.ts';
 
 const { incarnation } = EMPTY_LEAF;
 
-/** The deed of a repair to child 2, where the branch has an entry to this child. */
+/** What a repair to child 2 does where the branch has an entry to the child `named`. */
 function done(instead: string | undefined, named: string | undefined, found = incarnation): string {
   const repairs = new ParentRepair();
   const named64 = instead === undefined ? undefined : childId(instead);
@@ -17,7 +17,7 @@ function done(instead: string | undefined, named: string | undefined, found = in
   return action(value && { ...rest, value }, found).kind;
 }
 
-test('rule 29: an entry is set only while it names the child that led astray, and made only where there is none', () => {
+test('rule 29: a repair sets an entry only while it names the child that led astray, and makes one only where there is none', () => {
   expect([done('1', '1'), done('1', '3'), done('1', undefined)]).toEqual(['write', 'none', 'none']);
   expect([done(undefined, undefined), done(undefined, '3')]).toEqual(['write', 'none']);
   expect(done('1', '1', childId('b'))).toBe('none');

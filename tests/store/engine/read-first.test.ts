@@ -34,7 +34,7 @@ async function twoThatAlternate() {
   return { world, a, way, tableA, tableB, alternate };
 }
 
-test('where others write a change is read for and then committed, and none is refused', async () => {
+test('a process whose container others write reads before each commit, and none is refused', async () => {
   const { a, tableA, alternate } = await twoThatAlternate();
   const before = tableA.stats();
   a.takeCalls();
@@ -62,7 +62,7 @@ test('one read serves one commit: what was read before the last own commit is ol
   expect((await world.run(tableB.get('k')))?.value).toBe(4);
 });
 
-test('an own commit on its way is none of another, whether a read shows it before its answer or a foreign one follows it', async () => {
+test('an own commit under way does not count as foreign, whether a read shows it before its answer or a foreign one follows it', async () => {
   const { world, a, tableA, tableB } = await twoProcesses<number>();
   await world.run(tableA.put('k', 0));
   const before = tableA.stats().foreignCommits;
@@ -78,7 +78,7 @@ test('an own commit on its way is none of another, whether a read shows it befor
   await world.run(putting);
 });
 
-test('an own commit whose reply was lost is none of another', async () => {
+test('an own commit whose reply was lost does not count as foreign', async () => {
   const world = new World();
   const a = world.process();
   const table = await open<number>(world, a);
@@ -104,7 +104,7 @@ test('a commit that another got ahead of is tried again at once, every time', as
   expect((await world.run(tableB.get('k')))?.value).toBe(9);
 });
 
-test('a refusal though nobody got ahead is no conflict to hurry after', async () => {
+test('a commit that is refused though nobody got ahead is tried again after a pause', async () => {
   const runtime = new VirtualRuntime();
   const driver = memoryDriver();
   let refusals = 0;
@@ -133,7 +133,7 @@ test.each([
     10,
     (round: number, other: number) => [(round * 7 + other * 3) % 10, round % 10],
   ],
-])('that read brings %s: their layers are merged without another', async (_, records, others, at) => {
+])('a read before a commit brings %s, and layers are merged without another', async (_, records, others, at) => {
   const { world, a, tableA, tableB } = await twoThatAlternate();
   await world.run(tableB.putMany(Array.from({ length: records }, (_each, each) => ({ key: `c${each}`, value: each }))));
   await world.run(tableA.put('k', 0));

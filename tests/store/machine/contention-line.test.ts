@@ -68,7 +68,7 @@ async function refusalsMost(writers: number, seed: number): Promise<number> {
   return most;
 }
 
-// With waits that do not grow the line never ends: seeds 1 to 3 have 64, 92 and 61 in a row.
+// If waits did not grow, the line would never end: 64, 92 and 61 refusals in a row here.
 test.each([1, 2, 3])('a line at one record ends, so that none of twelve writers starves: seed %i', async (seed) => {
   expect(await refusalsMost(12, seed)).toBeLessThan(40);
 });

@@ -1,4 +1,4 @@
-// What is seen of a container, and what a process is advised to do about others that write it.
+// What a process sees of a container that others write, and what it is advised to do.
 import { describe, expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { tagged } from '../../../shared/store/container/writers.ts';
@@ -12,15 +12,17 @@ const MS = 10;
 /** A round trip takes 10 ms, and commits stand in line. */
 const WAY = { reads: { roundTripMs: MS }, commits: { roundTripMs: MS, meanRoundTripMs: MS }, commitsWait: true };
 
-/** What is told, with the time that passes before. */
+/** A sighting, and the time that passes before it. */
 type Told = readonly [passedMs: number, sighting: Sighting, id?: typeof ID];
 
-const times = (count: number, ...told: readonly Told[]): Told[] => Array.from({ length: count }, () => told).flat();
+type Row = Told | ((nowMs: number) => Told);
+
+const times = (count: number, ...told: readonly Row[]): Row[] => Array.from({ length: count }, () => told).flat();
 const look = (foreignCommits: number, ms = 100): Told => [
   Math.max(0, ms),
   { kind: 'look', foreignCommits, ms, wasSplit: false },
 ];
-/** One change at this position, which waited so long for its commit. */
+/** A commit of one change at this position, which waited for `waitedMs`. */
 const commit =
   (at = 0, waitedMs = 0, passedMs = MS, id = ID) =>
   (nowMs: number): Told => [
@@ -29,8 +31,6 @@ const commit =
     id,
   ];
 const refused: Told = [0, { kind: 'failure', isRefused: true, tookMs: MS }];
-
-type Row = Told | ((nowMs: number) => Told);
 
 function after(rows: readonly Row[], way = WAY) {
   const contention = newContention(MINE, way);
@@ -93,13 +93,8 @@ describe('a look between commits in a row', () => {
   const once: Row[] = [...times(200, look(0)), look(1, 3_600_000), ...times(8, look(0, MS))];
   const met: Row[] = [...once, look(1, MS), commit()];
   test.each<[string, Row[], Shown, boolean]>([
-    ['none for a process that never met another', Array.from({ length: 64 }, () => commit()), { ageMs: MS }, false],
-    [
-      'none after commits that met none',
-      [...once, ...Array.from({ length: 31 }, () => commit())],
-      { ageMs: MS },
-      false,
-    ],
+    ['none for a process that never met another', times(64, commit()), { ageMs: MS }, false],
+    ['none after commits that met none', [...once, ...times(31, commit())], { ageMs: MS }, false],
     ['none where a read has shown it since', [...once, look(1, MS)], { ageMs: MS }, false],
     ['one after each commit, once one met another', met, { ageMs: MS }, true],
     ['until eight met none', [...met, ...times(8, look(0, MS)), commit()], { ageMs: MS }, false],
@@ -114,24 +109,24 @@ describe('yield', () => {
   const BUSY = times(400, look(20));
   const yielded = (by: string[]): Told => [0, { kind: 'yield', after: shown({ by }, 0).lastCommit }];
   test.each<[string, Row[], Shown, number]>([
-    ['who met nobody yields to nobody', Array.from({ length: 400 }, () => commit()), { by: [B, C, MINE] }, 0],
-    ['where hardly anyone writes nobody yields', times(400, look(0.1)), { by: [B, C, MINE] }, 0],
-    ['who never wrote tries at once', BUSY, { by: [B, C] }, 0],
+    ['a process that met nobody yields to nobody', times(400, commit()), { by: [B, C, MINE] }, 0],
+    ['nobody yields where hardly anyone writes', times(400, look(0.1)), { by: [B, C, MINE] }, 0],
+    ['a process that never wrote tries at once', BUSY, { by: [B, C] }, 0],
     ['the first in order tries at once', BUSY, { by: [B, C, MINE, B, C] }, 0],
-    ['and so does the second', BUSY, { by: [B, MINE] }, 0],
+    ['the second tries at once, too', BUSY, { by: [B, MINE] }, 0],
     ['the third waits', BUSY, { by: [B, C, MINE] }, 4],
     ['the fourth waits twice as long', BUSY, { by: [B, C, D, MINE] }, 8],
-    ['once', [...BUSY, yielded([B, C, MINE])], { by: [B, C, MINE] }, 0],
-    ['for each commit', [...BUSY, yielded([B, C, MINE])], { by: [C, D, MINE, D] }, 0],
-    ['sixteen times in a row', [...BUSY, ...times(16, yielded([B]))], { by: [B, C, MINE] }, 0],
-    ['until an own commit', [...BUSY, ...times(16, yielded([B])), refused], { by: [B, C, MINE] }, 4],
-    ['for eight own commits', [...BUSY, ...Array.from({ length: 8 }, () => commit())], { by: [B, C, MINE] }, 0],
+    ['the third waits once', [...BUSY, yielded([B, C, MINE])], { by: [B, C, MINE] }, 0],
+    ['after another commit its turn has come', [...BUSY, yielded([B, C, MINE])], { by: [C, D, MINE, D] }, 0],
+    ['nobody waits more than sixteen times in a row', [...BUSY, ...times(16, yielded([B]))], { by: [B, C, MINE] }, 0],
+    ['a refusal lets a process wait again', [...BUSY, ...times(16, yielded([B])), refused], { by: [B, C, MINE] }, 4],
+    ['nobody waits after eight own commits', [...BUSY, ...times(8, commit())], { by: [B, C, MINE] }, 0],
     ['a freeze is waited for in steps', [], { by: [B], freezeMs: 40 }, 10],
-    ['for no longer than it lasts', [yielded([B]), [35, look(0, 35)[1]]], { by: [B], freezeMs: 40 }, 5],
-    ['once', [yielded([B]), [40, look(0, 40)[1]]], { by: [B], freezeMs: 40 }, 0],
-    ['another is waited for anew', [yielded([B]), [40, look(0, 40)[1]]], { by: [B, C], freezeMs: 40 }, 10],
-    ['for a second at most', [], { by: [B], freezeMs: 3_600_000 }, 1_000],
-    ['sixteen times in a row', times(16, yielded([C])), { by: [B], freezeMs: 40 }, 0],
+    ['a freeze is waited for until its end', [yielded([B]), [35, look(0, 35)[1]]], { by: [B], freezeMs: 40 }, 5],
+    ['a freeze is waited for once', [yielded([B]), [40, look(0, 40)[1]]], { by: [B], freezeMs: 40 }, 0],
+    ['another freeze is waited for anew', [yielded([B]), [40, look(0, 40)[1]]], { by: [B, C], freezeMs: 40 }, 10],
+    ['a freeze is waited for a second at most', [], { by: [B], freezeMs: 3_600_000 }, 1_000],
+    ['a freeze is not waited for after sixteen waits', times(16, yielded([C])), { by: [B], freezeMs: 40 }, 0],
     [
       'an own freeze is not waited for',
       [[0, { kind: 'freeze', by: shown({ by: [MINE] }, 0).lastCommit }]],
@@ -142,7 +137,7 @@ describe('yield', () => {
     expect(advised(rows, what).yieldMs).toBeCloseTo(expected, 1);
   });
 
-  test('for a second at most', () => {
+  test('a process waits for a second at most', () => {
     const way = { ...WAY, commits: { roundTripMs: 500, meanRoundTripMs: 500 } };
     const many = Array.from({ length: 30 }, (_, each) => (0xb000 + each).toString(16));
     expect(advised(times(400, look(0.1)), { by: [...many, MINE] }, way).yieldMs).toBe(1_000);
@@ -153,10 +148,10 @@ describe('yield', () => {
   test.each<[string, Row[], boolean, number]>([
     ['one refusal may be chance', [...BUSY, refused], true, 0],
     ['a writer that nobody names thins out after two', [...BUSY, refused, refused], true, 40],
-    ['the longer the more refusals', [...BUSY, ...times(9, refused)], true, 80],
-    ['once for each', [...BUSY, refused, refused, again], true, 0],
-    ['who stood in line waits twice as long', [line], true, 200],
-    ['once', [line, again], true, 0],
+    ['it waits the longer, the more refusals it met', [...BUSY, ...times(9, refused)], true, 80],
+    ['it waits once per refusal', [...BUSY, refused, refused, again], true, 0],
+    ['a writer that stood in line waits twice as long', [line], true, 200],
+    ['it waits so once', [line, again], true, 0],
     ['the next time four times as long', [line, again, line], true, 400],
     ['and eight times at most', [line, line, line, line, line], true, 800],
     ['where nobody stands in line a slow refusal is nothing else', [line], false, 0],
@@ -210,19 +205,24 @@ describe('split', () => {
   const lost: Told = [0, { kind: 'lost split' }];
   test.each<[string, Row[], Shown, number]>([
     ['a leaf of its own among writers is no bargain', costs({ commits: 500, requests: 2, trips: 2 }), {}, 0],
-    ['nor where callers share commits', costs({ commits: 500, requests: 1, trips: 1.6 }), {}, 0],
+    ['a leaf whose callers share commits is none', costs({ commits: 500, requests: 1, trips: 1.6 }), {}, 0],
     ['a dear leaf', costs({ commits: 200, requests: 3, trips: 4 }), {}, 3],
-    ['the dearer the more', costs({ commits: 200, requests: 3, trips: 10 }), {}, 8],
+    ['a dearer leaf is split into more', costs({ commits: 200, requests: 3, trips: 10 }), {}, 8],
     ['sixteen at most, and as many as there are positions', costs(DEAR), {}, 8],
-    ['not for three commits', costs({ ...DEAR, commits: 3 }), {}, 0],
-    ['of one record', costs({ ...DEAR, at: () => 3 }), {}, 0],
-    ['at one end', costs({ ...DEAR, at: (each) => 240 + (each % 16) }), {}, 0],
+    ['a leaf is not split for three commits', costs({ ...DEAR, commits: 3 }), {}, 0],
+    ['a leaf of one busy record is not split', costs({ ...DEAR, at: () => 3 }), {}, 0],
+    ['a leaf busy at one end is not split', costs({ ...DEAR, at: (each) => 240 + (each % 16) }), {}, 0],
     ['two records of one page', costs({ ...DEAR, at: (each) => each % 2 }), { pages: 1 }, 2],
-    ['another leaf', costs(DEAR), { id: OTHER }, 0],
-    ['others split it', [...costs(DEAR), [0, { kind: 'look', foreignCommits: 1, ms: 0, wasSplit: true }]], {}, 0],
-    ['it was split', [...costs(DEAR), [0, { kind: 'split', nodes }]], {}, 0],
-    ['its split was lost', [...costs(DEAR), lost], {}, 0],
-    ['and it is dear again', [...costs(DEAR), lost, ...costs(DEAR)], {}, 8],
+    ['another leaf is not split', costs(DEAR), { id: OTHER }, 0],
+    [
+      'a leaf that others split is not split again',
+      [...costs(DEAR), [0, { kind: 'look', foreignCommits: 1, ms: 0, wasSplit: true }]],
+      {},
+      0,
+    ],
+    ['a leaf that was split is not split again', [...costs(DEAR), [0, { kind: 'split', nodes }]], {}, 0],
+    ['a leaf whose split was lost is not split at once', [...costs(DEAR), lost], {}, 0],
+    ['it is split when it is dear again', [...costs(DEAR), lost, ...costs(DEAR)], {}, 8],
   ])('%s', (_, rows, what, expected) => {
     expect(advised(rows, what).splitInto).toBe(expected);
   });
@@ -280,11 +280,11 @@ describe('split', () => {
 
 test('eight commits after a failure go alone', () => {
   expect(advised([]).isAlone).toBe(false);
-  expect(advised([refused, ...Array.from({ length: 7 }, () => commit())]).isAlone).toBe(true);
-  expect(advised([refused, ...Array.from({ length: 8 }, () => commit())]).isAlone).toBe(false);
+  expect(advised([refused, ...times(7, commit())]).isAlone).toBe(true);
+  expect(advised([refused, ...times(8, commit())]).isAlone).toBe(false);
 });
 
-test('what is remembered is bounded', () => {
+test('a process remembers a bounded number of containers', () => {
   const { contention } = after(
     Array.from({ length: 10_100 }, (_, each): Told => [0, { kind: 'read' }, entityId(`${each}`)]),
   );

@@ -55,7 +55,7 @@ function stepOf(step: TreeStep): string {
   }
 }
 
-/** The steps of a search as each look is answered in turn; the last one is not. */
+/** The steps of a search whose looks get these replies in turn. */
 function steps(
   search: Search,
   memory: readonly (Snapshot | undefined)[],
@@ -66,7 +66,7 @@ function steps(
   const seen = { table: TABLE, counters: newCounters(), get: (id: EntityId) => known.get(id), ageMs: () => ageMs };
   const words = [stepOf(nextTreeStep(search, seen))];
   for (const reply of replies) {
-    // What is read is in memory, and what is missing is not any more.
+    // A node that was read is in memory, a missing one no longer.
     if (reply !== undefined) known.set(reply.id, reply);
     shown(search, reply);
     words.push(stepOf(nextTreeStep(search, seen)));
@@ -113,7 +113,7 @@ test.each<[string, readonly (Snapshot | undefined)[], readonly (Snapshot | undef
   ['a root that is a leaf is what is sought', [LONE_LEAF], [], 'named', ['named root']],
   ['a root that memory lacks is read', [], [TWO], 'named', ['root whole', 'named 2']],
   ['a missing root is a missing table', [], [MISSING], 'named', ['root whole', 'not_found']],
-  ['so is a tombstone', [TOMBSTONE], [TOMBSTONE], 'named', ['root whole', 'not_found']],
+  ['a tombstone is a missing table, too', [TOMBSTONE], [TOMBSTONE], 'named', ['root whole', 'not_found']],
   ['the leaf that owns the position ends it', [TWO], [leaf('2', ['m'])], 'seen', ['2 sought', 'found 2']],
   // Rule 5: fences and level are checked after every read.
   [
@@ -134,7 +134,7 @@ test.each<[string, readonly (Snapshot | undefined)[], readonly (Snapshot | undef
   expect(steps(sought(until), memory, replies)).toEqual(expected);
 });
 
-test('a tree that leads astray again and again is damaged', () => {
+test('a search that is led astray again and again ends as corrupt', () => {
   const replies = Array.from({ length: 41 }, (_, index) => (index % 2 === 0 ? leaf('2', ['r']) : TWO));
   expect(steps(sought('seen'), [TWO], replies).indexOf('corrupt')).toBe(41);
 });
@@ -180,16 +180,16 @@ test.each<[string, [memory: Answers, parts: Parts, replies: Answers, ageMs?: num
     ['root slots 3 hint', 'named 2'],
     ['m2'],
   ],
-  ['a parent that was read since leaves it too, and is told', [[SINCE], {}, []], ['named 2'], ['m2']],
+  ['a parent read since leaves that, too, and is told', [[SINCE], {}, []], ['named 2'], ['m2']],
   ['an entry that names the node itself is set anew', [[ASTRAY], {}, []], ['named 2'], ['o2 for 1', 'm2']],
   [
-    'and one for a leaf that begins further left',
+    'an entry for a leaf that begins further left is set anew',
     [[TO_A_PASSED_LEAF, PASSED], {}, []],
     ['named 2'],
     ['o2 for 4', 'm2'],
   ],
   ['a parent of another incarnation says nothing of the node', [[ALIEN], {}, []], ['named 2'], ['m2']],
-  ['nor of its parts', [[ALIEN], NAMED, []], ['named 3'], []],
+  ['nor does it of its parts', [[ALIEN], NAMED, []], ['named 3'], []],
   [
     'after a second the parent is asked although the node names the part, and told if it lacks it',
     [[LONE], NAMED, [root({ '': '1' }, 3, LATER)], 1_001],
@@ -209,7 +209,7 @@ function beyondBy(passed: string | undefined): string[] {
   return steps(search, [FULL]);
 }
 
-test('rule 12: whoever was sent on from the node, or from beyond it, follows links', () => {
+test('rule 12: a change that was sent on from the node, or from beyond it, follows links', () => {
   expect([beyondBy(undefined), beyondBy(''), beyondBy('n')]).toEqual([['named 3'], ['named 2'], ['named 2']]);
 });
 
@@ -250,35 +250,35 @@ test.each<[string, Search, Answers, Answers, string[]]>([
     ['8 whole', 'root whole anew', '8 whole', 'named 2'],
   ],
   [
-    'missed again under the same root it is damage',
+    'a branch missed again under the same root is damage',
     sought('named'),
     [DEEP],
     [MISSING, DEEP, MISSING, DEEP],
     ['8 whole', 'root whole anew', '8 whole', 'root whole anew', 'corrupt'],
   ],
   [
-    'missed under a root that was created again it is not',
+    'a branch missed under a root created again is no damage',
     sought('named'),
     [DEEP],
     [MISSING, DEEP, MISSING, RECREATED],
     ['8 whole', 'root whole anew', '8 whole', 'root whole anew', 'named 7'],
   ],
   [
-    'nor under one with fewer levels',
+    'a branch missed under a root of fewer levels is no damage',
     sought('named'),
     [DEEP],
     [MISSING, LONE_LEAF],
     ['8 whole', 'root whole anew', 'named root'],
   ],
   [
-    'nor where the table was dropped',
+    'a branch missed in a dropped table is no damage',
     sought('named'),
     [DEEP],
     [MISSING, TOMBSTONE],
     ['8 whole', 'root whole anew', 'not_found'],
   ],
   [
-    'a root that is missing beside its nodes is',
+    'a root that is missing beside its nodes is damage',
     sought('named'),
     [DEEP],
     [MISSING, MISSING],
@@ -292,7 +292,7 @@ test.each<[string, Search, Answers, Answers, string[]]>([
     ['root whole anew', 'corrupt'],
   ],
   [
-    'the first time it is not',
+    'a branch that is missed for the first time is no damage',
     sought('root', afterMiss(idOf('8'), incarnation, false), 1),
     [DEEP],
     [DEEP],
@@ -305,7 +305,7 @@ test.each<[string, Search, Answers, Answers, string[]]>([
     [TWO],
     ['root whole anew', 'found root'],
   ],
-  ['but a root that has only grown is right', sought('root', afterAstray(TWO, 0, TABLE)), [TWO], [], ['found root']],
+  ['a root that only grew is right', sought('root', afterAstray(TWO, 0, TABLE)), [TWO], [], ['found root']],
 ])('rule 15: %s', (_, search, memory, ...[replies, expected]) => {
   expect(steps(search, memory, replies)).toEqual(expected);
 });
@@ -331,7 +331,7 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
     ['m1 for 2'],
   ],
   [
-    'and so is a stripped one',
+    'a stripped leaf is looked for to its left',
     sought('seen'),
     [TWO],
     [merged('2', ['m']), TWO, L1, L1],
@@ -346,7 +346,7 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
     ['2 sought', 'root whole', '1 header', '2 header', '2 sought', 'found 2'],
   ],
   [
-    '(b) and a second one to which the first leads',
+    '(b) a second retired leaf counts where the first leads to it',
     sought('seen'),
     [TWO],
     [R2_TO_3, TWO, L1_TO_2, R2_TO_3, R3, R3],
@@ -367,14 +367,14 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
     ['2 sought', 'root whole', '1 header', '2 header', '3 header', '1 header', 'root whole anew', 'corrupt'],
   ],
   [
-    '(d) a writer stops at the first',
+    '(d) a writer stops at the first retired leaf',
     writer(R2_TO_3),
     [TWO],
     [TWO, L1_TO_2, R2_TO_3],
     ['root whole', '1 header', '2 header', 'left 1 then 2'],
   ],
   [
-    '(d) and goes on at the live leaf where there is none',
+    '(d) a writer goes on at the live leaf where none is retired',
     writer(merged('2', ['m'])),
     [TWO],
     [TWO, L1],
@@ -389,14 +389,14 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
     ['root whole', '1 header', '2 header', '1 header', 'root whole anew', 'corrupt'],
   ],
   [
-    '(a) and so is a link to a stripped one',
+    '(a) a link to a stripped leaf is damage if the live leaf still has it',
     writer(R2),
     [TWO],
     [TWO, L1_TO_2, merged('2', ['m']), L1_TO_2, TWO],
     ['root whole', '1 header', '2 header', '1 header', 'root whole anew', 'corrupt'],
   ],
   [
-    '(a) but not if it has another by now',
+    '(a) a missing leaf is no damage if the live leaf links another by now',
     writer(R2),
     [TWO],
     [TWO, L1_TO_2, MISSING, L1],
@@ -404,20 +404,20 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
     ['m1 for 2'],
   ],
   [
-    '(a) nor if the table was dropped',
+    '(a) a missing leaf is no damage if the table was dropped',
     writer(R2),
     [TWO],
     [TWO, L1_TO_2, MISSING, L1_TO_2, TOMBSTONE],
     ['root whole', '1 header', '2 header', '1 header', 'root whole anew', 'not_found'],
   ],
   [
-    '(a) nor if it was created again: a writer begins elsewhere',
+    '(a) a writer begins anew if the table was created again',
     writer(R2),
     [TWO],
     [TWO, L1_TO_2, MISSING, L1_TO_2, RECREATED, RECREATED],
     ['root whole', '1 header', '2 header', '1 header', 'root whole anew', 'root whole', 'left nothing'],
   ],
-  ['(a) and a reader at the new root', sought('seen'), [TWO], [R2, RECREATED], ['2 sought', 'root whole', '7 sought']],
+  ['(a) a reader does, too', sought('seen'), [TWO], [R2, RECREATED], ['2 sought', 'root whole', '7 sought']],
   [
     '(a) a live leaf that retired meanwhile is begun before',
     writer(R2),
@@ -426,7 +426,7 @@ test.each<[string, Search, Answers, Answers, string[], hints?: string[]]>([
     ['root whole', '1 header', '2 header', '1 header', 'root whole', '1 header'],
   ],
   [
-    '(c) steps back double',
+    '(c) each step back is twice as far',
     writer(merged('c', ['m']), 'c'),
     [MANY],
     [MANY, merged('b', ['k']), MANY, MISSING, MANY, merged('6', ['f']), MANY, L1],
@@ -481,7 +481,7 @@ test('rule 29: an entry that led astray is set to the live leaf that owns its se
   expect(hintsAfter([TWO], [TWO, L1_TO_2, R2])).toEqual([]);
 });
 
-test('leaves that merge on and on are not followed for ever', () => {
+test('a search does not follow leaves that merge on and on for ever', () => {
   const cycle = [TWO, L1_TO_2, MISSING, retired('1', ['', 'm', '2'])];
   const replies = Array.from({ length: 400 }, (_, index) => cycle[index % 4]);
   expect(steps(writer(R2), [TWO], replies).at(-1)).toBe('unavailable');

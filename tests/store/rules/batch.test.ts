@@ -1,7 +1,7 @@
-// Batches of one group: all of it or nothing, whatever the provider and other writers do.
+// A batch of one group takes effect whole or not at all, whatever providers and other writers do.
 import { describe, expect, test } from 'vitest';
 import type { BatchItem, Table } from '../../../shared/store/index.ts';
-import { leavesOf, storedKeys } from './tree-of.ts';
+import { storedKeys } from './tree-of.ts';
 import { isWriteOf, type Process, text, World } from './world.ts';
 
 let world: World;
@@ -23,10 +23,6 @@ function puts(group: string, count: number, bytes = 100): BatchItem<string>[] {
 
 function invalid(message: string): unknown {
   return expect.objectContaining({ code: 'invalid', message: expect.stringContaining(message) as string });
-}
-
-function lows(): string[] {
-  return leavesOf(world.state, 't').map(({ header }) => Buffer.from(header.low).toString());
 }
 
 describe('rule 34: a batch', () => {
@@ -55,19 +51,6 @@ describe('rule 34: a batch', () => {
     const items = [...puts('a', 5), { key: 'a/5', value: 'new', ifAbsent: true }];
     await expect(world.run(table.batch(items))).rejects.toMatchObject({ code: 'conflict', key: 'a/5' });
     expect(process.writes).toEqual([]);
-    expect(world.state.entities).toEqual(before);
-  });
-
-  test('takes effect once though the reply is lost, and not at all though it comes late', async () => {
-    const { process, table } = await grouped();
-    process.once(isWriteOf('patch'), { replyLost: true });
-    await world.run(table.batch(puts('a', 5).map((item) => ({ ...item, ifAbsent: true }) as BatchItem<string>)));
-    expect(storedKeys(world.state, 't').length).toBe(5);
-    let deliver: (() => void) | undefined;
-    process.once(isWriteOf('patch'), { late: (effect) => (deliver = effect) });
-    await world.run(table.batch(puts('b', 3).map((item) => ({ ...item, ifAbsent: true }) as BatchItem<string>)));
-    const before = structuredClone(world.state.entities);
-    deliver!();
     expect(world.state.entities).toEqual(before);
   });
 
@@ -118,18 +101,6 @@ describe('rule 34: a batch', () => {
     expect(process.writes.length).toBeLessThan(4);
     expect(storedKeys(world.state, 't')).toEqual(['a/1', 'b/1', 'b/2', 'c/1', 'c/2', 'd/1', 'd/2', 'e/1', 'e/2']);
   });
-
-  test('shares its container with single writes', async () => {
-    const { table } = await grouped();
-    const work = [
-      table.batch(puts('a', 4)),
-      table.put('a/9', 'y'),
-      table.batch([{ key: 'a/000', delete: true }, ...puts('a', 2).slice(1)]),
-      table.put('b/1', 'z'),
-    ];
-    await world.run(Promise.all(work));
-    expect(storedKeys(world.state, 't')).toEqual(['a/001', 'a/002', 'a/003', 'a/9', 'b/1']);
-  });
 });
 
 test('rule 34: a batch changes nothing in a table that was created again with other groups', async () => {
@@ -143,14 +114,6 @@ test('rule 34: a batch changes nothing in a table that was created again with ot
 });
 
 describe('rule 34: a group', () => {
-  test('is never split, however small its parts are and wherever pages begin', async () => {
-    const { table } = await grouped();
-    for (const group of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
-      await world.run(table.batch(puts(group, 10 + (group.charCodeAt(0) % 4) * 8)));
-    expect(lows().length).toBeGreaterThan(3);
-    for (const low of lows()) expect(low.indexOf('/')).toBe(low.includes('/') ? low.length - 1 : -1);
-  });
-
   test('that outgrows a container is refused at the write that would exceed it; its neighbours are not', async () => {
     const { table } = await grouped();
     await world.run(table.put('a/1', text(1)));
@@ -169,14 +132,6 @@ describe('rule 34: a group', () => {
     expect(kept.length).toBe(written);
     expect(await world.run(table.clear({ prefix: 'm/' }))).toBe(written);
     await world.run(table.batch(puts('m', 9)));
-  });
-
-  test('stays whole where a neighbour lies in its first or last page', async () => {
-    const { table } = await grouped();
-    for (let at = 0; at < 12; at += 1) await world.run(table.put(`${at % 2 === 0 ? 'a' : 'z'}/${at}`, text(at)));
-    for (let at = 0; at < 22; at += 1) await world.run(table.put(`m/${100 + at}`, text(at)));
-    for (let at = 0; at < 22; at += 1) await world.run(table.put(`n${at}/1`, text(at)));
-    for (const low of lows()) expect(low.indexOf('/')).toBe(low.includes('/') ? low.length - 1 : -1);
   });
 
   test('is a property of the table, which another opening cannot change', async () => {

@@ -3,9 +3,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { childrenOf } from '../../../shared/store/container/branch.ts';
 import type { VacuumReport } from '../../../shared/store/index.ts';
-import { faultsOf, leavesOf, storedNode, storedRoot } from './tree-of.ts';
+import { faultsOf, leavesOf, storedNode } from './tree-of.ts';
 import { begun, items, keys, opened, retireOne } from './table-steps.ts';
 import { damage, isWriteOf, key, text, World } from './world.ts';
 import { partName } from '../../support/ids.ts';
@@ -33,7 +32,7 @@ test('a process stays alive while its vacuum waits for quiet', async () => {
   expect(stdout).toBe('vacuumed\n');
 });
 
-test('the wait for quiet ends with its call: nothing holds the store open', async () => {
+test('a vacuum that is aborted while it waits for quiet does not hold its store open', async () => {
   const { world, store, table } = await opened({ order: 'key' });
   await world.run(table.put(key(1), text(1)));
   const caller = new AbortController();
@@ -44,33 +43,6 @@ test('the wait for quiet ends with its call: nothing holds the store open', asyn
   const begunMs = world.runtime.monotonicMs();
   await world.run(store.close());
   expect(world.runtime.monotonicMs() - begunMs).toBe(0);
-});
-
-test('a put finds its leaf where an entry leads back to the leaf that sends it on, and memory holds neither', async () => {
-  const { world, table } = await opened({ order: 'key' }, new World({ limits: ROOMY }));
-  await world.run(table.putMany(items(0, 1_200)));
-  await world.run(table.deleteMany(keys(0, 700).filter((_, number) => number % 100 > 0)));
-  // A vacuum merges, and drops no entry that is left over; who searched has them name the leaf.
-  const vacuumer = world.process();
-  vacuumer.rule((call) => (isWriteOf('patch', 't!t!')(call) ? { fail: 'unavailable' } : undefined));
-  await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000, timeoutMs: 1_000_000 }));
-  for (let number = 0; number < 1_200; number += 50) await world.run(table.get(key(number)));
-  await world.run(world.runtime.sleep(20_000));
-  const named = childrenOf(storedRoot(world.state, 't'), 't').map(({ child }) => child);
-  expect([leavesOf(world.state, 't').length, new Set(named).size < named.length]).toEqual([2, true]);
-  // The merged leaf splits again, to the left of the separators that still name it.
-  const low = await world.run(world.process().store.table<string>('t'));
-  await world.run(low.putMany(items(0, 520).map(({ key: name, value }) => ({ key: `k0000-${name}`, value }))));
-  await world.run(world.runtime.sleep(20_000));
-  const process = world.process({ cacheBytesMax: 16 * 1_024 });
-  const forgetful = await world.run(process.store.table<string>('t'));
-  // It learns that containers are small, and reads them whole from then on.
-  for (let index = 0; index < 30; index += 1) await world.run(forgetful.get(key(750 + 140 * (index % 4))));
-  for (const number of [155, 320, 450]) {
-    process.takeCalls();
-    await world.run(forgetful.put(key(number), 'written'));
-    expect(process.takeCalls().length).toBeLessThan(8);
-  }
 });
 
 test('a damaged page keeps its container from merging, and no other', async () => {
@@ -88,7 +60,7 @@ test('a damaged page keeps its container from merging, and no other', async () =
   expect(left.map((leaf) => leaf.header.state)).toEqual(left.map(() => 'live'));
 });
 
-test('a retired container with a damaged page is passed by, and told', async () => {
+test('a vacuum passes by a retired container with a damaged page, and reports it', async () => {
   const { world, table } = await begun();
   await world.run(table.putMany(items(0, 60)));
   await world.run(table.deleteMany(keys(0, 60).filter((_, number) => number % 5 > 0)));
@@ -99,7 +71,7 @@ test('a retired container with a damaged page is passed by, and told', async () 
   expect(storedNode(world.state, 't', id)!.header.state).toBe('retired');
 });
 
-test('what nobody writes is written anew at most once, however well it compresses', async () => {
+test('a vacuum rewrites leaves that nobody writes at most once, however well they compress', async () => {
   const { world, table } = await opened({ order: 'key' }, new World({ limits: ROOMY }), { compression: 'zstd' });
   await world.run(table.putMany(items(0, 6_000)));
   expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
@@ -112,27 +84,27 @@ test('what nobody writes is written anew at most once, however well it compresse
   expect(await vacuum()).toBe(0);
 });
 
-test('a leaf that took in others, by writes whose answers came late, and that does not fit with the next is judged all the same', async () => {
+test('a vacuum merges by writes whose answers come late, though the merged leaf does not fit with the next', async () => {
   const { world, b: vacuumer, table } = await begun(100);
   const [left, right, next] = leavesOf(world.state, 't');
   const [low, high] = [right!, next!].map(({ header }) => Buffer.from(header.low).toString());
   const names = Array.from({ length: 100 }, (_, number) => key(number));
   await world.run(table.deleteMany(names.filter((name) => name > low! && name < high!)));
-  // A read of the header alone shows that each has landed.
+  // The process reads only the header to learn that each was applied.
   vacuumer.rule((call) => (isWriteOf('replace', left!.id)(call) ? { reply: world.runtime.sleep(1_500) } : undefined));
   const { merged } = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
   expect(merged).toBeGreaterThanOrEqual(1);
 });
 
-/** A process whose provider takes one read, and writes to one leaf, in a request, as Azure does. */
+/** As Azure: a request holds one read, or writes to one leaf. */
 const ALONE = { ...ROOMY, readsMax: 1, lane: (id: string) => id };
 
-/** Some hundred leaves in each of which a sixtieth of the records is left. */
+/** About a hundred leaves, each of which keeps a sixtieth of its records. */
 async function sparse(limits: typeof ROOMY) {
   const { world, table } = await opened({ order: 'key' }, new World({ limits }));
   for (let from = 0; from < 9_000; from += 1_000) {
     await world.run(table.putMany(items(from, from + 1_000, 300)));
-    // A round later, as the last leaf may not be full yet.
+    // Delete a round later, as the last leaf may not be full yet.
     await world.run(table.deleteMany(keys(Math.max(0, from - 1_000), from).filter((_, number) => number % 60 > 0)));
   }
   await world.run(table.deleteMany(keys(8_000, 9_000).filter((_, number) => number % 60 > 0)));
@@ -150,7 +122,7 @@ test('a merge takes three writes, beside a first look, a purge of what is dead a
   expect(vacuumer.calls.length / merged).toBeLessThan(7.3);
 });
 
-test('requests of one vacuum go side by side, and leave room for others', async () => {
+test('a vacuum sends requests side by side, and leaves room for others', async () => {
   const { world, before, vacuumer } = await sparse(ALONE);
   let underWay = 0;
   let most = 0;
@@ -170,13 +142,13 @@ test('requests of one vacuum go side by side, and leave room for others', async 
   expect(inARow).toBeLessThan(vacuumer.calls.length / 5);
 });
 
-test('where one request takes many, a merge takes less than one', async () => {
+test('a merge takes less than one request if the provider takes many entities in one', async () => {
   const { world, vacuumer } = await sparse(ROOMY);
   const { merged } = await world.run(vacuumer.store.vacuum('t', { quietMs: 1_000 }));
   expect(vacuumer.calls.length).toBeLessThan(merged);
 });
 
-test('a vacuum whose time is over tells what it did and where the next one goes on, until all is done', async () => {
+test('a vacuum whose time is over reports what it did and where the next one goes on, until all is done', async () => {
   const { world, before, vacuumer } = await sparse(ALONE);
   vacuumer.rule(() => world.runtime.sleep(10).then(() => undefined));
   const reports = [];
@@ -205,7 +177,7 @@ test('a vacuum tells as it goes on what it has done', async () => {
   expect(merged.at(-1)).toBeLessThanOrEqual(last.merged);
 });
 
-test('a cursor that another table gave, or nobody, is refused', async () => {
+test('a vacuum refuses a cursor that another table gave, or nobody', async () => {
   const { world, store } = await opened();
   await world.run(store.table('u'));
   const caller = new AbortController();
@@ -224,7 +196,7 @@ test('a cursor that another table gave, or nobody, is refused', async () => {
     });
 });
 
-test('a rest that no vacuum can wait for is refused by its name', async () => {
+test('a vacuum refuses a senseless quietMs by its name', async () => {
   const { world, store } = await opened();
   for (const quietMs of [-1, Number.NaN, Infinity, 24 * 3_600_000 + 1])
     await expect(world.run(store.vacuum('t', { quietMs }))).rejects.toMatchObject({

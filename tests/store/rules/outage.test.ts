@@ -1,9 +1,9 @@
 // Rule 7 where nothing leaves the process, and what a call hears at its deadline.
 import { describe, expect, test } from 'vitest';
-import { memoryDriver, type MemoryCall } from '../../../shared/drivers/memory.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { fill, items, twoProcesses } from './table-steps.ts';
-import { isWriteOf, key, text } from './world.ts';
+import { fill, items, warm } from './table-steps.ts';
+import { isWrite, isWriteOf, key, text } from './world.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const OUTAGE = {
@@ -15,19 +15,7 @@ const OUTAGE = {
 /** No answer ever comes. */
 const SILENCE = { reply: new Promise(() => undefined) };
 
-function isWrite({ kind }: MemoryCall): boolean {
-  return kind === 'write';
-}
-
-/** Two processes that have opened a table; nothing is known of what `a` sent for that. */
-async function warm() {
-  const begun = await twoProcesses();
-  await begun.world.run(begun.tableA.put('first', '0'));
-  begun.a.takeCalls();
-  return begun;
-}
-
-describe('a write of which nothing leaves', () => {
+describe('a write of which nothing left the process', () => {
   test('is sent again, ever later, without a read, and is written once it leaves', async () => {
     const { world, a, tableA } = await warm();
     const sentMs: number[] = [];
@@ -74,17 +62,17 @@ describe('a write of which nothing leaves', () => {
     expect(runtime.monotonicMs()).toBeLessThan(100);
   });
 
-  test('stays unknown if an earlier one may have been applied', async () => {
+  test.each(['unsent', 'denied'] as const)('that follows one of unknown fate is unknown: %s', async (refuse) => {
     const { world, a, tableA } = await warm();
     a.once(isWriteOf('patch'), { fail: 'unavailable', late: () => {} });
-    a.rule((call) => (isWrite(call) && a.writes.length > 1 ? { refuse: 'unsent' } : undefined));
+    a.rule((call) => (isWrite(call) && a.writes.length > 1 ? { refuse } : undefined));
     await expect(world.run(tableA.put('k', 'v', { timeoutMs: 8_000 }))).rejects.toMatchObject({
       code: 'unknown',
       cause: { code: 'unavailable' },
     });
   });
 
-  test('may be the node of a split: its commit hears it as its own', async () => {
+  test('fails the commit of a split whose node it was to insert', async () => {
     const { world, a, tableA } = await warm();
     await fill(world, tableA, 0, 25);
     const end = a.rule((call) => (isWriteOf('insert')(call) ? { refuse: 'unsent' } : undefined));

@@ -35,6 +35,14 @@ export async function twoProcesses<V = string>(world = new World()) {
   return { world, a, b, tableA: await open<V>(world, a), tableB: await open<V>(world, b) };
 }
 
+/** As `twoProcesses`, with one record in the table; the calls that made it were taken. */
+export async function warm() {
+  const both = await twoProcesses();
+  await both.world.run(both.tableA.put('first', '0'));
+  both.a.takeCalls();
+  return both;
+}
+
 /** Puts the records `from` to `to` - 1, one after the other. */
 export async function fill(world: World, table: Table<string>, from: number, to: number): Promise<void> {
   for (let number = from; number < to; number += 1) await world.run(table.put(key(number), text(number)));
@@ -68,7 +76,7 @@ export async function newcomer<V = string>(world: World, options?: Partial<Store
   return { process, table };
 }
 
-/** The process, which merges, reaches the provider no more once one leaf is retired. */
+/** A merging process that loses its provider as soon as one leaf is retired. */
 export function diesAtRetirement(world: World, process: Process): void {
   process.rule((call) => {
     if (statesOf(world).includes('retired')) return { fail: 'unavailable' };
@@ -76,7 +84,7 @@ export function diesAtRetirement(world: World, process: Process): void {
   });
 }
 
-/** A header alone: whatever else is written to a leaf here brings pages. */
+/** Only a retirement writes a header without pages here. */
 export function isRetirement(call: MemoryCall): call is Extract<MemoryCall, { kind: 'write' }> {
   return call.kind === 'write' && call.writes.some(({ kind, parts }) => kind === 'patch' && parts.length === 2);
 }

@@ -1,7 +1,14 @@
 // A database in memory with tiny limits, and processes on it in virtual time, with faults.
 import { crc32 } from 'node:zlib';
 import { type MemoryCall, memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
-import type { Driver, DriverLimits, EntityId, PartName, Write } from '../../../shared/store/contract/driver.ts';
+import type {
+  Driver,
+  DriverLimits,
+  EntityId,
+  PartName,
+  ReadRequest,
+  Write,
+} from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store, type StoreOptions } from '../../../shared/store/index.ts';
 import { entityVersion } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -16,7 +23,7 @@ export const TINY: Partial<DriverLimits> = {
   listMax: 5,
 };
 
-/** Answers undefined for a call that nothing is wrong with. */
+/** Returns undefined for a call that meets no fault. */
 export type Rule = (call: MemoryCall) => MemoryFault | undefined | Promise<MemoryFault | undefined>;
 
 export class Process {
@@ -28,7 +35,7 @@ export class Process {
   constructor(world: World, options: Partial<StoreOptions> = {}) {
     const faults = async (call: MemoryCall): Promise<MemoryFault | undefined> => {
       this.calls.push(call);
-      // A rule may end itself while it is asked.
+      // A rule may remove itself while it is called.
       for (const rule of this.#rules.slice()) {
         const fault = await rule(call);
         if (fault !== undefined) return fault;
@@ -38,7 +45,7 @@ export class Process {
     this.store = openStore({ driver: world.driver(faults), runtime: world.runtime, compression: 'none', ...options });
   }
 
-  /** The rule is asked about each call from now on; the function returned ends that. */
+  /** Calls the rule for each call from now on. The function that is returned removes the rule. */
   rule(rule: Rule): () => void {
     this.#rules.push(rule);
     return () => void this.#rules.splice(this.#rules.indexOf(rule), 1);
@@ -53,9 +60,14 @@ export class Process {
     });
   }
 
-  /** Calls since the last time this was asked. */
+  /** Calls since the last time that calls were taken. */
   takeCalls(): MemoryCall[] {
     return this.calls.splice(0);
+  }
+
+  /** What was read since the last time that calls were taken, entity by entity. */
+  takeReads(): ReadRequest[] {
+    return this.takeCalls().flatMap((call) => (call.kind === 'read' ? call.requests : []));
   }
 
   get writes(): Write[] {
@@ -84,6 +96,10 @@ export class World {
   run<T>(work: Promise<T>): Promise<T> {
     return this.runtime.run(work);
   }
+}
+
+export function isWrite({ kind }: MemoryCall): boolean {
+  return kind === 'write' || kind === 'remove';
 }
 
 export function isWriteOf(kind: Write['kind'], id?: string): (call: MemoryCall) => boolean {

@@ -1,4 +1,4 @@
-// The share of its time that the thread works, from what the event loop counted.
+// The share of time in which the thread works, as the event loop counts it.
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { BusyShare } from '../../../shared/store/system/busy-share.ts';

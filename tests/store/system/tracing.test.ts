@@ -74,7 +74,7 @@ test('a request for a change that waited belongs to its own call, not to the one
   expect(heard.requests.map(({ operation }) => operation)).toEqual(heard.operations);
 });
 
-test('calls that share a request: it counts for the first of them', async () => {
+test('a request that several calls share counts for the first of them', async () => {
   const { world, table } = await opened();
   const heard = listen();
   await world.run(Promise.all([table.put('one', 1), table.put('two', 2)]));
@@ -120,7 +120,7 @@ test('a split and the repair of its parent are events', async () => {
   expect(heard.events.filter(({ event }) => event === 'splits').length).toBe(table.stats().splits);
 });
 
-test('a scan is one operation a leaf; a count, which scans, is one alone', async () => {
+test('a scan is one operation per leaf, and a count is one alone', async () => {
   const { world, table } = await opened();
   await world.run(table.put('ada', 1));
   const heard = listen();
@@ -129,7 +129,7 @@ test('a scan is one operation a leaf; a count, which scans, is one alone', async
   expect(heard.operations.map(({ operation }) => operation)).toEqual(['scan', 'count']);
 });
 
-test('the outcome is the error’s code, of many items that of the first that failed', async () => {
+test('the outcome of a call is the code of its error, or of the first item that failed', async () => {
   const { world, table } = await opened();
   await world.run(table.put('ada', 1));
   const heard = listen();

@@ -68,7 +68,7 @@ test('a bulk call that outlives close sends nothing more: what it had not sent i
   expect(codes).toHaveLength(6_000);
 });
 
-/** Each changes at least the one record that is there. */
+/** Each changes at least the record that is there. */
 const WRITES: Readonly<Record<string, (table: Table<unknown>, options: CallOptions) => Promise<unknown>>> = {
   put: (table, options) => table.put('g/a', 2, options),
   'put, which splits a leaf,': (table, options) => table.put('g/a', text(2, 2_500), options),

@@ -1,4 +1,4 @@
-// Bytes and changes that wait are bounded: whoever leaves gives back exactly its room.
+// Bytes and changes that wait are bounded: a call that leaves gives back exactly its room.
 import { expect, test } from 'vitest';
 import { Admission, type Ticket } from '../../../shared/store/table/admission.ts';
 import { quiet } from '../../support/virtual-runtime.ts';
@@ -11,7 +11,7 @@ function newAdmission(): Admission {
   return new Admission(BYTES_MAX, COUNT_MAX);
 }
 
-/** Whether the ticket's holder is in by now. */
+/** Whether the ticket's holder has entered. */
 async function hasEntered({ entered }: Ticket): Promise<boolean> {
   let isIn = entered === undefined;
   void entered?.then(() => (isIn = true));
@@ -19,7 +19,7 @@ async function hasEntered({ entered }: Ticket): Promise<boolean> {
   return isIn;
 }
 
-/** All room was given back, and no more: it can be taken once, and one more has to wait. */
+/** All room was given back, and no more: it can be taken once, and the next has to wait. */
 async function expectAllRoomFree(admission: Admission): Promise<void> {
   const all = admission.enter(BYTES_MAX - 1, COUNT_MAX - 1);
   expect(await hasEntered(all)).toBe(true);
@@ -30,7 +30,7 @@ async function expectAllRoomFree(admission: Admission): Promise<void> {
   for (const ticket of [tooMuch, lastBytes, all]) ticket.leave();
 }
 
-test('who enters, at once or from the line, gives its room back when it leaves', async () => {
+test('a call that enters, at once or from the line, gives its room back when it leaves', async () => {
   const admission = newAdmission();
   admission.enter(BYTES_MAX, 1).leave();
   admission.enter(1, COUNT_MAX).leave();
@@ -43,7 +43,7 @@ test('who enters, at once or from the line, gives its room back when it leaves',
   await expectAllRoomFree(admission);
 });
 
-test('who leaves the line before its turn gives back nothing, and takes no room when its turn would have come', async () => {
+test('a call that leaves the line before its turn gives back nothing, and takes no room later', async () => {
   const admission = newAdmission();
   const inside = admission.enter(60, 6);
   const left = admission.enter(60, 6);
@@ -59,7 +59,7 @@ test('who leaves the line before its turn gives back nothing, and takes no room 
 test.each([
   ['bytes', 60, 1],
   ['changes', 1, 6],
-])('the line is served in order, also where a later one of fewer %s would fit', async (_, bytes, count) => {
+])('the line is served in order, even if a later call of fewer %s would fit', async (_, bytes, count) => {
   const admission = newAdmission();
   const inside = admission.enter(bytes, count);
   const large = admission.enter(bytes, count);
@@ -69,7 +69,7 @@ test.each([
   expect([await hasEntered(large), await hasEntered(small)]).toEqual([true, true]);
 });
 
-test('who waited behind one that gave up enters, if there is room for it', async () => {
+test('a call that waited behind one that gave up enters if there is room for it', async () => {
   const admission = newAdmission();
   admission.enter(60, 6);
   const large = admission.enter(60, 6);
@@ -78,7 +78,7 @@ test('who waited behind one that gave up enters, if there is room for it', async
   expect(await hasEntered(small)).toBe(true);
 });
 
-test('what is larger than the bound itself enters alone', async () => {
+test('a call that is larger than the bound enters alone', async () => {
   const admission = newAdmission();
   const huge = admission.enter(10 * BYTES_MAX, 10 * COUNT_MAX);
   expect(await hasEntered(huge)).toBe(true);
@@ -88,7 +88,7 @@ test('what is larger than the bound itself enters alone', async () => {
   expect(await hasEntered(small)).toBe(true);
 });
 
-test('a line of 10,000 takes nobody more until one leaves it', () => {
+test('a line of 10,000 calls refuses another until one of them leaves', () => {
   const admission = newAdmission();
   admission.enter(BYTES_MAX, COUNT_MAX);
   const line = Array.from({ length: 10_000 }, () => admission.enter(1, 1));

@@ -1,4 +1,4 @@
-// A driver that throws what is no StoreError: whoever called hears it, and nobody else is harmed.
+// A driver throws an error that is no StoreError: its caller gets it, and nobody else is harmed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';

@@ -1,4 +1,4 @@
-// A store that opens a table a tenant, or a test, keeps nothing of those that nobody uses any more.
+// A store with a table per tenant or test keeps nothing of the tables that nobody uses any more.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -7,8 +7,8 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 
 const TABLES = 400;
-/** Its map's entry. The engine of one took more than 4,000. */
-const BYTES_A_TABLE = 1_000;
+/** Room for the map's entry, but not for an engine, which took more than 4,000. */
+const BYTES_PER_TABLE = 1_000;
 /** The store's cache and its headers. */
 const CACHE_BYTES = 16 * 1024 + 256 * 1024;
 
@@ -19,7 +19,7 @@ async function openAll(store: Store): Promise<void> {
 async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
-  // A weak reference holds its object to the end of a turn, and a collection is told of in another.
+  // A weak reference holds its object until the turn ends, and finalizers run in a later turn.
   for (let round = 0; round < 3; round += 1) {
     await nextTurn();
     gc();
@@ -28,13 +28,13 @@ async function heldBytes(): Promise<number> {
   return heapUsed + arrayBuffers;
 }
 
-test('of a table that was opened nothing stays once its handle is gone', async () => {
+test('a store keeps nothing of a table once its handle is gone', async () => {
   const driver = memoryDriver();
   await openAll(openStore({ driver }));
   const store = openStore({ driver, cacheBytesMax: 16 * 1024 });
   const before = await heldBytes();
   await openAll(store);
-  expect((await heldBytes()) - before).toBeLessThan(TABLES * BYTES_A_TABLE + CACHE_BYTES);
+  expect((await heldBytes()) - before).toBeLessThan(TABLES * BYTES_PER_TABLE + CACHE_BYTES);
   await store.close();
 });
 

@@ -1,4 +1,4 @@
-// Calls that read bound by bytes what they hold: leaves under way, and pages that expand far.
+// Reading calls bound the bytes that they hold: leaves under way, and pages that expand much.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { key, World } from '../rules/world.ts';
 
 const MIB = 1024 * 1024;
 const LARGE_LEAVES = 60;
-/** Those that fill 32 MiB, as large as any leaf may be, and the one that is known. */
+/** As many as fill 32 MiB at the size of the largest leaf, and the one that is known. */
 const AT_FIRST = 35;
 
 /** Leaves of half a megabyte, and a process that knows none of them and whose reads are watched. */
@@ -63,7 +63,7 @@ setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
 function heldBytes(): number {
-  // The first one only finds what the second frees.
+  // The first collection only finds what the second one frees.
   gc();
   gc();
   const { heapUsed, arrayBuffers } = process.memoryUsage();

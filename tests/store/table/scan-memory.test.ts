@@ -20,15 +20,14 @@ async function scanned(table: Table<string>): Promise<Map<string, string>> {
   return new Map(await Array.fromAsync(table.scan(), ({ key: name, value }) => [name, value] as const));
 }
 
-/** Leaves that were asked for since this was asked last: whole, or for their last commit alone. */
+/** Leaves read since the last time: whole, or for their last commit alone. */
 function readsOf(process: Process) {
-  const calls = process.takeCalls().filter(({ kind }) => kind === 'read');
-  const reads = calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
+  const reads = process.takeReads();
   const whole = reads.filter(({ parts }) => parts === 'all').length;
   return { whole, checks: reads.length - whole };
 }
 
-test('leaves that memory has whole are asked for their last commits alone', async () => {
+test('a scan asks leaves that memory has whole for their last commits alone', async () => {
   world = new World({ limits: {} });
   const process = world.process();
   const table = await filled(process, 200);
@@ -51,7 +50,7 @@ test('a leaf that another process has written since is read again, and gives wha
   expect(readsOf(process).whole).toBe(1);
 });
 
-test('pages that a scan expanded count in the cache as they are then', async () => {
+test('pages that a scan expanded count in the cache with their expanded size', async () => {
   world = new World({ limits: {} });
   await filled(world.process({ compression: 'zstd' }), 2_000);
   // Room for all leaves as they are stored, and for a few as they are expanded.

@@ -31,20 +31,20 @@ async function keysOf(table: Table<string>, options: ScanOptions): Promise<strin
   return world.run(Array.fromAsync(table.keys(options)));
 }
 
-/** Replaces records by such as have expired: the rows of their pages still count them. */
+/** Lets records expire. The rows of their pages still count them. */
 async function expired(from: number, to: number): Promise<void> {
   await world.run(filling.putMany(items(from, to, 400).map((item) => ({ ...item, ttlMs: 1_000 }))));
   await world.run(world.runtime.sleep(2_000));
 }
 
-/** What was read since this was asked last: how many times, and pages, `all` for a whole leaf. */
+/** The number of pages of each read since the last time, or `all` for a whole leaf. */
 function readsOf(process: Process): (number | 'all')[] {
-  const calls = process.takeCalls().filter(({ kind }) => kind === 'read');
-  const reads = calls.flatMap((call) => (call.kind === 'read' ? call.requests : []));
-  return reads.map(({ parts }) => (parts === 'all' ? 'all' : parts.filter((name) => name.startsWith('p')).length));
+  return process
+    .takeReads()
+    .map(({ parts }) => (parts === 'all' ? 'all' : parts.filter((name) => name.startsWith('p')).length));
 }
 
-test('with a limit a leaf that nobody knows is read by its header, then by the first pages', async () => {
+test('a scan with a limit reads the header of an unknown leaf, then its first pages', async () => {
   const { process, table } = await cold();
   expect(await keysOf(table, { limit: 1 })).toEqual(keys(0, 1));
   expect(readsOf(process)).toEqual([0, 1]);
@@ -53,12 +53,12 @@ test('with a limit a leaf that nobody knows is read by its header, then by the f
   expect(pages).toBeGreaterThan(1);
   expect(pages).toBeLessThan(10);
   expect(others).toEqual([]);
-  // All that it needs is known by now.
+  // By now it knows all that it needs.
   expect(await keysOf(table, { limit: 100 })).toEqual(keys(0, 100));
   expect(readsOf(process)).toEqual([0]);
 });
 
-test('in reverse it reads the last pages of the range', async () => {
+test('a scan in reverse reads the last pages of its range', async () => {
   const { process, table } = await cold();
   expect(await keysOf(table, { reverse: true, to: key(500), limit: 3 })).toEqual(keys(497, 500).toReversed());
   const [header, pages, ...others] = readsOf(process);
@@ -67,7 +67,7 @@ test('in reverse it reads the last pages of the range', async () => {
   expect(others).toEqual([]);
 });
 
-test('bounds within a leaf are a limit, too', async () => {
+test('a scan whose bounds lie within a leaf reads only the pages between them', async () => {
   const { process, table } = await cold();
   expect(await keysOf(table, { from: key(100), to: key(110) })).toEqual(keys(100, 110));
   const [header, pages, ...others] = readsOf(process);
@@ -76,14 +76,14 @@ test('bounds within a leaf are a limit, too', async () => {
   expect(others).toEqual([]);
 });
 
-test('a limit that reaches further takes each record once, leaf by leaf', async () => {
+test('a scan whose limit reaches beyond a leaf gives each record once', async () => {
   const { table } = await cold();
   expect(await keysOf(table, { limit: 3 * RECORDS })).toEqual(keys(0, 3 * RECORDS));
   const reversed = keys(0, 4 * RECORDS).toReversed();
   expect(await keysOf(table, { reverse: true, limit: 3 * RECORDS })).toEqual(reversed.slice(0, 3 * RECORDS));
 });
 
-test('where many have expired it takes the rest of the leaf in one request', async () => {
+test('a scan that meets many expired records reads the rest of the leaf in one request', async () => {
   await expired(1, 600);
   const { process, table } = await cold();
   expect(await keysOf(table, { limit: 50 })).toEqual([...keys(0, 1), ...keys(600, 649)]);
@@ -94,7 +94,7 @@ test('where many have expired it takes the rest of the leaf in one request', asy
   expect(others).toEqual([]);
 });
 
-test('what another process writes between two parts is given, and nothing twice', async () => {
+test('a scan gives what another process writes between two reads of a leaf, and nothing twice', async () => {
   await expired(1, 600);
   const { table } = await cold();
   const scan = table.scan({ limit: 50 })[Symbol.asyncIterator]();

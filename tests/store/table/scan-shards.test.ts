@@ -13,7 +13,7 @@ async function filled(order: Order, count: number): Promise<{ world: World; tabl
 
 const orders: readonly Order[] = ['hash', 'key'];
 
-test.each(orders)('of order %s give each record once, in shares of about one size', async (order) => {
+test.each(orders)('partitions of order %s give each record once, in shares of about one size', async (order) => {
   const { world, table } = await filled(order, 400);
   const cursors = await world.run(table.partitions(4));
   const shares = await Promise.all(cursors.map((cursor) => keysBy(world, table, { cursor })));
@@ -22,7 +22,7 @@ test.each(orders)('of order %s give each record once, in shares of about one siz
   for (const share of shares) expect(share.length).toBeGreaterThan(40);
 });
 
-test.each(orders)('of order %s still do after splits and merges', async (order) => {
+test.each(orders)('partitions of order %s give each record once, even after splits and merges', async (order) => {
   const { world, table } = await filled(order, 100);
   const cursors = await world.run(table.partitions(3));
   await world.run(table.putMany(items(100, 400)));
@@ -32,7 +32,7 @@ test.each(orders)('of order %s still do after splits and merges', async (order) 
   expect(found.flat().toSorted()).toEqual(keys(0, 400));
 });
 
-test('one that was left is resumed by the cursor of its scan', async () => {
+test('a partition is resumed by the cursor of its scan', async () => {
   const { world, table } = await filled('key', 200);
   const [, second] = await world.run(table.partitions(2));
   const scan = table.scan({ cursor: second!, limit: 7 });
@@ -41,12 +41,12 @@ test('one that was left is resumed by the cursor of its scan', async () => {
   expect([...begun, ...rest]).toEqual(await keysBy(world, table, { cursor: second! }));
 });
 
-test('of a table with one container is one', async () => {
+test('a table of one container has one partition', async () => {
   const { world, table } = await filled('hash', 3);
   expect(await world.run(table.partitions(16))).toHaveLength(1);
 });
 
-test.each([0, 1.5, 1_025, Number.NaN])('%d of them are refused', async (count) => {
+test.each([0, 1.5, 1_025, Number.NaN])('a call for %d partitions is refused', async (count) => {
   const { world, table } = await filled('hash', 1);
   await expect(world.run(table.partitions(count))).rejects.toMatchObject({ code: 'invalid' });
 });

@@ -28,7 +28,7 @@ test('an update that gives DELETE deletes the record, and of none makes none', a
   expect(table.stats().commits).toBe(commits);
 });
 
-test('an update that another undid a moment before still deletes in order', async () => {
+test('concurrent updates of one record, one of which deletes it, take effect in order', async () => {
   const table = await newStore().table<number>('things');
   await Promise.all([table.update('k', () => 1), table.update('k', () => DELETE), table.update('k', () => 2)]);
   expect((await table.get('k'))?.value).toBe(2);

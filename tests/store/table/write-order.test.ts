@@ -43,7 +43,7 @@ function comparePositions(a: Places[number], b: Places[number]): number {
 const ORDERS = ['hash', 'key'] as const;
 
 test.each([0, 1, 2, 500, 12_345].flatMap((count) => ORDERS.map((order) => [count, order] as const)))(
-  '%d keys of %s, some twice',
+  '%d keys of order %s, some of them given twice, make the waves that comparing whole positions gives',
   async (count, order) => {
     const draw = seededRandom(count);
     const keys = Array.from({ length: count }, () => `key${Math.floor(draw() * 2 * count)}`);
@@ -52,7 +52,7 @@ test.each([0, 1, 2, 500, 12_345].flatMap((count) => ORDERS.map((order) => [count
   },
 );
 
-test('more than are sorted at once', async () => {
+test('more keys than are sorted at once make two waves', async () => {
   const places = placesOf(
     Array.from({ length: 120_001 }, (_, index) => `key${index % 119_999}`),
     'hash',
@@ -67,7 +67,7 @@ test('positions that begin with the same four bytes are told apart by the rest',
   expect(await wavesOf(places, 'hash', turns)).toEqual([[4, 1, 0, 2], [3]]);
 });
 
-test.each(ORDERS)('order %s: what has no position is in the first wave', async (order) => {
+test.each(ORDERS)('order %s: items without a position are in the first wave', async (order) => {
   const [a, b] = placesOf(['a', 'b'], order);
   const waves = await wavesOf([undefined, a, undefined, b, a, undefined], order, turns);
   expect(waves.length).toBe(2);

