@@ -147,9 +147,7 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
       return lay(leaf, { ...group, mergesAll: true }, world);
     case 'too_large':
       if (changes.length > 1) leaf.groupCountMax = Math.ceil(changes.length / 2);
-      else
-        for (const change of changes)
-          failChanges(changes, tooLarge(leaf.id, base.header.groupBy, change, world.table), world);
+      else failChanges(changes, tooLarge(leaf.id, base.header.groupBy, changes[0], world.table), world);
       return undefined;
     case 'split':
       // A throttled split is kept for another try, but not with a neighbour that may have changed.
@@ -230,8 +228,13 @@ function begin(leaf: Leaf, attempt: Attempt): boolean {
   return true;
 }
 
-function tooLarge(container: EntityId, groupBy: string | undefined, change: Change, table: string): StoreError {
+function tooLarge(
+  container: EntityId,
+  groupBy: string | undefined,
+  change: Change | undefined,
+  table: string,
+): StoreError {
   const group = `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
   const message = groupBy === undefined ? 'the record does not fit into a container' : group;
-  return new StoreError('too_large', message, { table, key: decodeKey(change.key), container });
+  return new StoreError('too_large', message, { table, key: change && decodeKey(change.key), container });
 }
