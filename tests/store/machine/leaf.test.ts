@@ -6,7 +6,7 @@ import type { Change, Verdict } from '../../../shared/store/container/change.ts'
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
-import { appendCommitId } from '../../../shared/store/format/header.ts';
+import { appendCommitId, type Header } from '../../../shared/store/format/header.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { newCounters } from '../../../shared/store/io/counters.ts';
@@ -49,8 +49,8 @@ class Played {
   #sent = { tick: 0, wallMs: 0, monotonicMs: 0 };
   #step: Step | undefined;
 
-  constructor({ isRoot = false } = {}) {
-    this.base = snapshotWith(isRoot ? { container: ROOT_CONTAINER } : {});
+  constructor(header: Partial<Header> = {}) {
+    this.base = snapshotWith(header);
     this.leaf = newLeaf(this.base.id, TABLE);
     this.leaf.known = this.base;
     const runtime = new VirtualRuntime();
@@ -269,7 +269,13 @@ const ROWS: readonly Row[] = [
     'idle',
   ],
   [7, 'the provider denies access', answered(DENIED), 'unavailable', 'idle'],
-  [15, 'a root is missing', () => new Played({ isRoot: true }).come(['a']).missing(), undefined, 'send on: missing'],
+  [
+    15,
+    'a root is missing',
+    () => new Played({ container: ROOT_CONTAINER }).come(['a']).missing(),
+    undefined,
+    'send on: missing',
+  ],
   [28, 'a leaf is missing', () => new Played().come(['a']).missing(), undefined, 'send on: left'],
 ];
 
@@ -289,4 +295,9 @@ test('rule 3: a caller who leaves before the write departs takes it back, and he
   let step = played.next();
   while (step.kind === 'turn') step = played.next();
   expect(step.kind === 'write' && step.attempt.changes).toEqual([played.changes.get('b')]);
+});
+
+test('a commit waits while the container asks for a freeze', () => {
+  const next = (freezeMs: number): string => told(new Played({ freezeMs }).come(['a']).next());
+  expect([next(0), next(400)]).toEqual(['write', 'pause']);
 });
