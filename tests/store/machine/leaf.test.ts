@@ -297,7 +297,9 @@ test('rule 3: a caller who leaves before the write departs takes it back, and he
   expect(step.kind === 'write' && step.attempt.changes).toEqual([played.changes.get('b')]);
 });
 
-test('a commit waits while the container asks for a freeze', () => {
-  const next = (freezeMs: number): string => told(new Played({ freezeMs }).come(['a']).next());
-  expect([next(0), next(400)]).toEqual(['write', 'pause']);
+test.each([
+  [0, 'write'],
+  [400, 'pause'],
+])('a commit to a container that asks for a freeze of %i ms begins with a %s', (freezeMs, step) => {
+  expect(told(new Played({ freezeMs }).come(['a']).next())).toBe(step);
 });
