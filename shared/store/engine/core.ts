@@ -2,14 +2,13 @@
 import type { CommitRules } from '../container/plan-commit.ts';
 import type { Driver, EntityId } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
-import type { RequestLimit, Semaphore } from '../io/request-limit.ts';
+import type { RequestLimit, Semaphore, WriteBatcher } from '../io/requests.ts';
 import type { Clock } from '../io/moment-clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counters } from '../io/counters.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import type { Reader } from '../io/reads.ts';
 import type { Turns } from '../io/turns.ts';
-import type { WriteBatcher } from '../io/write-batcher.ts';
 import type { Contention } from '../machine/contention.ts';
 import type { Leaf } from '../machine/leaf.ts';
 

@@ -5,7 +5,7 @@ import { newCounters } from '../io/counters.ts';
 import { Hedge } from '../io/hedge.ts';
 import { Reader, type ReaderContext } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';
-import { WriteBatcher } from '../io/write-batcher.ts';
+import { WriteBatcher } from '../io/requests.ts';
 import { newContention, note } from '../machine/contention.ts';
 import type { EngineCore, EngineSubject, StoreShared } from './core.ts';
 import { Router } from './router.ts';

@@ -3,7 +3,7 @@ import type { Attempt } from '../container/attempts.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { WriteOutcome } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
-import type { TakenBack } from '../io/write-batcher.ts';
+import type { TakenBack } from '../io/requests.ts';
 import { departs } from '../machine/commit.ts';
 import type { Event, Leaf, Step } from '../machine/leaf.ts';
 import { lateAfterMs, nextStep } from '../machine/next-step.ts';

@@ -17,7 +17,7 @@ import type { Clock } from './moment-clock.ts';
 import type { ContainerCache } from './container-cache.ts';
 import { count } from './counters.ts';
 import type { Hedge } from './hedge.ts';
-import type { Reply, RequestLimit } from './request-limit.ts';
+import type { Reply, RequestLimit } from './requests.ts';
 import { type RequestContext, sendReads } from './send.ts';
 
 /** After so many reads whose header had changed again, a container is read whole. */

@@ -14,7 +14,7 @@ import type { Header } from '../format/header.ts';
 import type { Position } from '../format/position.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
 import type { Counted } from '../io/counters.ts';
-import type { TakenBack } from '../io/write-batcher.ts';
+import type { TakenBack } from '../io/requests.ts';
 import { Backoff } from './backoff.ts';
 import type { Advice, Contention } from './contention.ts';
 

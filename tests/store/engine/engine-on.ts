@@ -1,7 +1,7 @@
 // An engine alone, without a store around it.
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { createEngine, type Engine } from '../../../shared/store/engine/engine.ts';
-import { RequestLimit, Semaphore } from '../../../shared/store/io/request-limit.ts';
+import { RequestLimit, Semaphore } from '../../../shared/store/io/requests.ts';
 import { Clock } from '../../../shared/store/io/moment-clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';

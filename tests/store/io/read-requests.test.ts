@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { RequestLimit } from '../../../shared/store/io/request-limit.ts';
+import { RequestLimit } from '../../../shared/store/io/requests.ts';
 import { engineOn } from '../engine/engine-on.ts';
 import { leavesOf } from '../rules/tree-of.ts';
 import { opened, twoProcesses } from '../rules/table-steps.ts';

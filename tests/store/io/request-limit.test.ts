@@ -1,7 +1,7 @@
 // How many requests are in flight, how fast they leave, and what is measured of them.
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { Pace, type Reply, RequestLimit, Semaphore } from '../../../shared/store/io/request-limit.ts';
+import { Pace, type Reply, RequestLimit, Semaphore } from '../../../shared/store/io/requests.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const ANSWERED: Reply = {};

@@ -4,7 +4,7 @@ import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Driver, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { withRetry } from '../../../shared/store/io/retry.ts';
+import { withRetry } from '../../../shared/store/io/requests.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
