@@ -1,6 +1,6 @@
 // One attempt at a commit: evaluates the changes, lays them into pages, and plans a write or a
 // split.
-import { type Attempt, settleAll } from '../container/attempts.ts';
+import { type Attempt, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
 import { type Evaluation, evaluate } from '../container/evaluate.ts';
@@ -27,7 +27,7 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { failChanges, loseFrozenSplit } from './give-up.ts';
+import { loseFrozenSplit } from './give-up.ts';
 
 const TURN: Step = { kind: 'turn' };
 
@@ -147,7 +147,7 @@ function write(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): 
       return lay(leaf, { ...group, mergesAll: true }, world);
     case 'too_large':
       if (changes.length > 1) leaf.groupCountMax = Math.ceil(changes.length / 2);
-      else failChanges(changes, tooLarge(leaf.id, base.header.groupBy, changes[0], world.table), world);
+      else failAll(changes, tooLarge(leaf.id, base.header.groupBy, changes[0], world.table), world.table);
       return undefined;
     case 'split':
       // A throttled split is kept for another try, but not with a neighbour that may have changed.

@@ -1,14 +1,14 @@
 // Ends changes and splits that could not be committed, and tells the backoff why.
 import { dropEntryRepairs, failAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
+import { planCompaction } from '../container/compaction.ts';
+import type { Snapshot } from '../container/snapshot.ts';
 import type { StoreError } from '../contract/errors.ts';
+import { compareBytes } from '../format/bytes.ts';
+import { beforeBound } from '../format/position.ts';
 import { count } from '../io/counters.ts';
 import { note } from './contention.ts';
-import type { Leaf, World } from './leaf.ts';
-
-export function failChanges(changes: readonly Change[], error: unknown, { table }: Pick<World, 'table'>): void {
-  failAll(changes, error, table);
-}
+import type { Leaf, Step, World } from './leaf.ts';
 
 /** Gives up a split for contention. Its nodes are left to vacuum. */
 export function loseFrozenSplit(leaf: Leaf, world: World, nowMs: number): void {
@@ -37,4 +37,25 @@ export function noteTurnedAway(
       refusal,
       table,
     );
+}
+
+/** The changes that need a damaged page even when committed alone; the rest can be retried. */
+export function needingDamaged({ tried }: Leaf): Change[] {
+  if (tried === undefined) return [];
+  return tried.group.filter((change) =>
+    planCompaction(tried.snapshot, [change]).unread.some(({ content }) => content.damage !== undefined),
+  );
+}
+
+/** Leaves a damaged neighbour: its keys fail, and changes beyond it follow its link, once. */
+export function giveUpAbsorbing(leaf: Leaf, retired: Snapshot, damage: StoreError, world: World): Step {
+  const { low, high } = retired.header;
+  const others = leaf.changes.filter(({ position }) => !beforeBound(position, low));
+  const lost = others.filter(
+    ({ position, passed: met }) => beforeBound(position, high) || (met !== undefined && compareBytes(met, low) >= 0),
+  );
+  leaf.absorbing = undefined;
+  leaf.changes = leaf.changes.filter(({ position }) => beforeBound(position, low));
+  failAll(lost, damage, world.table);
+  return { kind: 'send on', way: 'right', node: retired, changes: others };
 }

@@ -3,15 +3,12 @@
 // 3 to 5). The other refusals follow rule 7.
 import { type Attempt, dropEntryRepairs, dropRefusedEntryRepairs, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
-import { planCompaction } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Refused, Unknown } from '../contract/driver.ts';
 import { refusedError, StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
-import { compareBytes } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import { nodeId } from '../format/entity-ids.ts';
-import { beforeBound } from '../format/position.ts';
 import { count } from '../io/counters.ts';
 import { send } from './commit.ts';
 import { note } from './contention.ts';
@@ -26,7 +23,7 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { failChanges, loseFrozenSplit, noteTurnedAway } from './give-up.ts';
+import { giveUpAbsorbing, loseFrozenSplit, needingDamaged, noteTurnedAway } from './give-up.ts';
 
 /** Returns the step that must follow at once; undefined: ask `nextStep`. */
 export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
@@ -96,7 +93,9 @@ function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' 
 }
 
 function shownNeighbour({ absorbing }: Leaf, snapshot: Snapshot | undefined): void {
-  if (absorbing !== undefined) Object.assign(absorbing, { right: snapshot, isGone: snapshot === undefined });
+  if (absorbing === undefined) return;
+  absorbing.right = snapshot;
+  absorbing.isGone = snapshot === undefined;
 }
 
 function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot: Snapshot | undefined): void {
@@ -187,7 +186,7 @@ function turnedAway(
   if (refused.reason === 'unsent') return noteTurnedAway(leaf, refusal, attempt.changes, times);
   // This refusal is final, except that one for size leads to one forced split first.
   leaf.mustSplit = refused.reason === 'limit' && !leaf.mustSplit;
-  if (!leaf.mustSplit) failChanges(attempt.changes, refusal, world);
+  if (!leaf.mustSplit) failAll(attempt.changes, refusal, world.table);
 }
 
 function beginSettling(
@@ -305,7 +304,7 @@ function failed(
   if (absorbing !== undefined && isDamage(error)) return giveUpAbsorbing(leaf, absorbing.retired, error, world);
   const damaged = isDamage(error) ? needingDamaged(leaf) : [];
   if (damaged.length > 0) {
-    failChanges(damaged, error, world);
+    failAll(damaged, error, world.table);
     return undefined;
   }
   const canRecover = error instanceof StoreError && error.retryable;
@@ -325,25 +324,4 @@ function failed(
 
 function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'corrupt';
-}
-
-/** The changes that need a damaged page even when committed alone; the rest can be retried. */
-function needingDamaged({ tried }: Leaf): Change[] {
-  if (tried === undefined) return [];
-  return tried.group.filter((change) =>
-    planCompaction(tried.snapshot, [change]).unread.some(({ content }) => content.damage !== undefined),
-  );
-}
-
-/** Leaves a damaged neighbour: its keys fail, and changes beyond it follow its link, once. */
-function giveUpAbsorbing(leaf: Leaf, retired: Snapshot, damage: StoreError, world: World): Step {
-  const { low, high } = retired.header;
-  const others = leaf.changes.filter(({ position }) => !beforeBound(position, low));
-  const lost = others.filter(
-    ({ position, passed: met }) => beforeBound(position, high) || (met !== undefined && compareBytes(met, low) >= 0),
-  );
-  leaf.absorbing = undefined;
-  leaf.changes = leaf.changes.filter(({ position }) => beforeBound(position, low));
-  failChanges(lost, damage, world);
-  return { kind: 'send on', way: 'right', node: retired, changes: others };
 }
