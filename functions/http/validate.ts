@@ -78,3 +78,8 @@ export function unknownMembers(unknown: readonly string[], known: object): strin
   const names = unknown.slice(0, NAMED_MAX).map((name) => JSON.stringify(name.slice(0, NAME_CHARS_MAX)));
   return `unknown member ${names.join(', ')}; known: ${Object.keys(known).join(', ')}`;
 }
+
+/** Reads a number in this form alone. Number() would also take an empty text, spaces and 0x. */
+export function numberLike(form: RegExp) {
+  return z.transform((given: unknown) => (typeof given === 'string' && form.test(given) ? Number(given) : given));
+}

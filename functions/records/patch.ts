@@ -8,9 +8,8 @@ import { ttlOf } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
 import { Problem } from '../http/problem.ts';
 import { type Call, reply } from '../http/route.ts';
-import { parsed } from '../http/validate.ts';
+import { numberLike, parsed } from '../http/validate.ts';
 import { headersOf, preconditionFailed, recordNotFound } from './record-handlers.ts';
-import { numberLike } from './scan-handlers.ts';
 import type { Tables } from './table-handlers.ts';
 
 /** Answers 204 with the new version, or 404 without a record. Takes one write. */

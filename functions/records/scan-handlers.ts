@@ -6,7 +6,7 @@ import type { MemoryShare } from '../http/body-memory.ts';
 import { rawPath, rawQuery } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
 import { type Call, reply, replyJson } from '../http/route.ts';
-import { parsed } from '../http/validate.ts';
+import { numberLike, parsed } from '../http/validate.ts';
 import { begun, NDJSON, type Reading, streamed } from './ndjson.ts';
 import { recordText } from './record-text.ts';
 import type { Tables } from './table-handlers.ts';
@@ -36,11 +36,6 @@ export const SCAN_QUERY = z.strictObject({
   limit: z.exactOptional(z.pipe(numberLike(/^\d{1,16}$/), count)),
   cursor: text,
 });
-
-/** Reads a number in this form alone. Number() would also take an empty text, spaces and 0x. */
-export function numberLike(form: RegExp) {
-  return z.transform((given: unknown) => (typeof given === 'string' && form.test(given) ? Number(given) : given));
-}
 
 export async function countRecords(tables: Tables, { bounds, query, param }: Call): Promise<Response> {
   const range = parsed(COUNT_QUERY, query);
