@@ -69,6 +69,7 @@ function waitMsOf({ headers }: Response): number {
 
 function timer(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const end = (): void => {
       clearTimeout(waiting);
       reject(signal.reason as Error);

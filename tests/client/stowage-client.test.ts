@@ -183,6 +183,16 @@ test('a call ends with its deadline, or its signal', async () => {
   await expect(ended).rejects.toMatchObject({ name: 'AbortError' });
 });
 
+test('a call whose signal ends before the wait for the next try does not wait', async () => {
+  const ending = new AbortController();
+  const busy = async () => {
+    ending.abort();
+    return problem(true, '3600');
+  };
+  const client = stowageClient({ baseUrl, fetch: busy, timeoutMs: 100_000_000 });
+  await expect(client.GET('/v1/tables', { signal: ending.signal })).rejects.toMatchObject({ name: 'AbortError' });
+});
+
 test('the wait for the next try is a timer, which the signal of the call ends', async () => {
   const ending = new AbortController();
   const answers = [problem(true, '0.001'), problem(true, '3600')];
