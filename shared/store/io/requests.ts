@@ -1,6 +1,6 @@
 // When and with whom requests leave. Commits that wait at the same moment and lie in one lane (a
-// partition, say) share a request; a limited number of requests is in flight, paced once the provider
-// throttles some; and reads and lists are tried again.
+// partition, say) share a request. A limited number is in flight, paced once the provider throttles
+// some, and reads and lists are tried again.
 import {
   type Driver,
   type DriverCallOptions,
