@@ -1,4 +1,5 @@
-// Counts events, so that no danger goes unmet. A traced run hashes every line, for its replay.
+// Counts events, so that no danger goes unmet, and keeps the faults that a run has found, in words.
+// A traced run hashes every line, for its replay.
 
 export class Events {
   readonly counts = new Map<string, number>();
@@ -31,4 +32,28 @@ export class Events {
 
 export function addCounts(to: Map<string, number>, from: Iterable<readonly [string, number]>): void {
   for (const [name, count] of from) to.set(name, (to.get(name) ?? 0) + count);
+}
+
+/** A run that is wrong often complains without end, and the first complaints suffice. */
+const COMPLAINTS_MAX = 5;
+
+export class Complaints {
+  readonly all: string[] = [];
+  readonly #events: Events;
+
+  constructor(events: Events) {
+    this.#events = events;
+  }
+
+  complain(what: string): void {
+    if (this.all.length < COMPLAINTS_MAX && !this.all.includes(what)) this.all.push(what);
+    this.#events.tell('CHECK', what.split('\n')[0] ?? '');
+  }
+
+  /** Gives a function that complains of the entity `id` unless what it is told is true. */
+  about(id: string): (isTrue: boolean, what: string) => void {
+    return (isTrue, what) => {
+      if (!isTrue) this.complain(`${id}: ${what}`);
+    };
+  }
 }

@@ -3,7 +3,7 @@ import type { Write } from '../../shared/store/contract/driver.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import { entityId, partName } from '../support/ids.ts';
 import { decodeNode, type Node } from './decode.ts';
-import type { MergeStep } from './mishap.ts';
+import type { MergeStep } from './scenario.ts';
 
 /** Undefined for any other write. */
 export function mergeStepOf(writes: readonly Write[], state: MemoryState): MergeStep | undefined {

@@ -1,7 +1,6 @@
 // Watches merges (rules 26, 27 and 30): which leaves retired, who absorbed them, and what remains.
-import type { Complaints } from './complaints.ts';
 import type { Node } from './decode.ts';
-import type { Events } from './events.ts';
+import type { Complaints, Events } from './events.ts';
 import { type Held, positionOf, type Provider, tableOf } from './provider.ts';
 import { pagesOf, sameBound } from './reshape.ts';
 import type { Past } from './structure.ts';

@@ -24,8 +24,7 @@ import type { Events } from './events.ts';
 import { partName } from '../support/ids.ts';
 import { mergeStepOf, nodeAt } from './merge-step.ts';
 import type { Life } from './process.ts';
-import type { MergeStep, Mishap } from './mishap.ts';
-import type { Fault, Latency, Weather } from './scenario.ts';
+import type { Fault, Latency, MergeStep, Mishap, Weather } from './scenario.ts';
 import type { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 
 const HOUR_MS = 3_600_000;

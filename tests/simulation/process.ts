@@ -3,8 +3,7 @@ import type { Runtime } from '../../shared/store/contract/runtime.ts';
 import type { Store, TableStats } from '../../shared/store/index.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
 import { Chance } from './seeded-chance.ts';
-import type { MergeStep } from './mishap.ts';
-import type { Weather } from './scenario.ts';
+import type { MergeStep, Weather } from './scenario.ts';
 import type { Owner, Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 
 // Real time compiles WebAssembly, while virtual time would pass the first call's deadline.

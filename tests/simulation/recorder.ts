@@ -1,7 +1,6 @@
 // Records calls and answers by record for history.ts. Judges versions and errors at once.
 import { StoreError } from '../../shared/store/index.ts';
-import { Complaints } from './complaints.ts';
-import type { Events } from './events.ts';
+import { Complaints, type Events } from './events.ts';
 import { isLinearizable, type Operation, OPERATIONS_MAX, type State } from './history.ts';
 import type { Caller } from './caller.ts';
 

@@ -9,8 +9,6 @@ import {
   verifications,
 } from './client-actions.ts';
 import { Chance } from './seeded-chance.ts';
-import { type Clients, mergeMishapsOf, shrinkBy } from './merge-scenario.ts';
-import type { Mishap } from './mishap.ts';
 
 /** The table of every run. */
 export const TABLE = 't';
@@ -37,6 +35,21 @@ export type Fault = (typeof FAULTS)[number];
 
 /** One-way times of requests, in milliseconds. */
 export type Latency = 'even' | 'wide' | 'uneven';
+
+/** The step of a merge that a write does. */
+export type MergeStep = 'retire' | 'copy' | 'absorb' | 'strip';
+
+/** It befalls the process at its `atCall`-th request. */
+export type Mishap = {
+  readonly process: number;
+  readonly atCall: number;
+  /** Only requests that do this step are counted. */
+  readonly step?: MergeStep;
+} & (
+  | { readonly kind: 'crash'; readonly isSent: boolean; readonly downMs: number }
+  | { readonly kind: 'sleep'; readonly ms: number; readonly monotonicStops: boolean }
+  | { readonly kind: 'clock'; readonly jumpMs: number }
+);
 
 /** What the provider, the network and the processes go through, whatever is asked of them. */
 export interface Weather {
@@ -178,4 +191,69 @@ export function keyName({ prefixBytes, groupBy }: Pick<Scenario, 'prefixBytes' |
 
 export function hasDrops(scenario: Scenario): boolean {
   return scenario.clients.some(({ actions }) => actions.some(({ kind }) => kind === 'drop'));
+}
+
+type Clients = { readonly process: number; readonly actions: Action[] }[];
+
+/** How often each step of a merge is the one at which the process dies or falls asleep. */
+const AIMED: Readonly<Record<MergeStep, number>> = { retire: 5, absorb: 4, copy: 1, strip: 2 };
+
+/** A merging process dies, or falls asleep, between two steps of a merge. */
+export function mergeMishapsOf(chance: Chance, processes: number): Mishap[] {
+  const common = () => ({
+    process: chance.is(0.6) ? 0 : chance.below(processes),
+    atCall: chance.of([1, 1, 2, 3]),
+    step: chance.weighted(AIMED),
+  });
+  return Array.from({ length: chance.of([0, 1, 2, 2, 3]) }, (): Mishap =>
+    chance.is(0.6)
+      ? { ...common(), kind: 'crash', isSent: chance.is(0.7), downMs: chance.of([1, 500, 20_000]) }
+      : { ...common(), kind: 'sleep', ms: chance.of([300, 3_000, 20_000, 400_000]), monotonicStops: chance.is(0.5) },
+  );
+}
+
+/** One client deletes most of the records, and several vacuum. */
+function shrinkBy(chance: Chance, clients: Clients, actions: ActionSource): void {
+  const [first] = clients;
+  const at = chance.below(4);
+  if (chance.is(0.7)) first!.actions.splice(at, 0, ...actions.unload(), actions.vacuum(chance.below(20)));
+  for (const { actions: own } of clients.slice(1)) {
+    const [begin, ...rest] = own.splice(0);
+    own.push({ ...begin!, gapMs: chance.below(3_000) }, ...rest);
+    for (let times = chance.below(3); times > 0; times -= 1)
+      own.splice(chance.below(own.length), 0, ...(chance.is(0.4) ? actions.load() : actions.look(chance.below(1_000))));
+  }
+  for (const { actions: own } of clients)
+    for (let vacuums = chance.below(3); vacuums > 0; vacuums -= 1)
+      own.splice(chance.below(1 + own.length), 0, actions.vacuum(chance.below(800)));
+}
+
+/** Scenarios with a little less. The largest savings come first. */
+export function* smaller(scenario: Scenario): Generator<Scenario> {
+  const { clients, mishaps, faults } = scenario;
+  const doing = (index: number, actions: readonly Action[]): Scenario => ({
+    ...scenario,
+    clients: clients.with(index, { ...clients[index]!, actions }),
+  });
+  for (const index of clients.keys())
+    if (clients.length > 1) yield { ...scenario, clients: clients.toSpliced(index, 1) };
+  for (let size = 8; size >= 1; size = Math.floor(size / 2)) {
+    for (const [index, { actions }] of clients.entries()) {
+      for (let at = 0; at < actions.length; at += size)
+        if (size === 1 || actions.length > size) yield doing(index, actions.toSpliced(at, size));
+    }
+  }
+  for (const index of mishaps.keys()) yield { ...scenario, mishaps: mishaps.toSpliced(index, 1) };
+  for (const fault of Object.keys(faults)) {
+    const left = Object.fromEntries(Object.entries(faults).filter(([name]) => name !== fault));
+    yield { ...scenario, faults: left };
+  }
+  for (const [index, { actions }] of clients.entries()) {
+    for (const [at, action] of actions.entries()) {
+      if (!('keys' in action) || action.keys.length < 2) continue;
+      const half = action.keys.length / 2;
+      for (const keys of [action.keys.slice(half), action.keys.slice(0, half)])
+        yield doing(index, actions.with(at, { ...action, keys }));
+    }
+  }
 }

@@ -3,8 +3,7 @@
 import { playMachine } from './machine/machine-run.ts';
 import { machineScenarioOf, smallerMachine } from './machine/machine-scenario.ts';
 import { type Result, run } from './store-run.ts';
-import { scenarioOf, type Weather } from './scenario.ts';
-import { smaller } from './smaller.ts';
+import { scenarioOf, smaller, type Weather } from './scenario.ts';
 
 export type SimulationName = 'machine' | 'store';
 

@@ -1,7 +1,6 @@
 // Compares every entity with its former state at each change: invariants of a single write.
-import { Complaints } from './complaints.ts';
 import { type DecodedRecord, type Node, ROOT } from './decode.ts';
-import type { Events } from './events.ts';
+import { Complaints, type Events } from './events.ts';
 import { MergeWatch } from './merge-watch.ts';
 import { type Held, type Provider, tableOf } from './provider.ts';
 import { contentFault, NO_RESHAPE, pagesOf, type Reshape, reshapeOf, sameBound } from './reshape.ts';

@@ -1,8 +1,7 @@
 // A run of the machine as plain data: what is asked of it when, and what goes wrong. A seed draws
 // all of it; shrinking leaves data out.
 import { Chance } from '../seeded-chance.ts';
-import { mergeMishapsOf } from '../merge-scenario.ts';
-import { faultsOf, mishapsOf, type Weather } from '../scenario.ts';
+import { faultsOf, mergeMishapsOf, mishapsOf, type Weather } from '../scenario.ts';
 
 /** One event from outside. */
 export interface Input {
