@@ -1,7 +1,7 @@
 // The commands that move tables: export, import, copy.
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { keyPart, keyTemplate } from '../../plain/key-template.ts';
+import { keyPart, keyTemplate } from '../../plain/plain-place.ts';
 import { choice, refusing, UsageError, wholeNumber } from '../command-options.ts';
 import { say } from '../print.ts';
 import { checksumOf, COPY_STATE, copyTable, encodedTable } from './copy.ts';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { importTable, type ImportOptions } from '../../../infra/cli/data/import.ts';
-import { keyPart, keyTemplate } from '../../../infra/plain/key-template.ts';
+import { keyPart, keyTemplate } from '../../../infra/plain/plain-place.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { testFolder } from '../../support/folder.ts';

@@ -6,9 +6,8 @@ import { adopt, type AdoptState, compareWith } from '../../../infra/cli/data/ado
 import { storeAt } from '../../../infra/cli/data/address.ts';
 import { plainAt } from '../../../infra/cli/data/plain-address.ts';
 import { encodedTable } from '../../../infra/cli/data/copy.ts';
-import { azureEntity } from '../../../infra/plain/azure-values.ts';
-import { datastorePlace } from '../../../infra/plain/datastore-entities.ts';
-import { entityOf } from '../../../infra/plain/datastore-values.ts';
+import { azureEntity } from '../../../infra/plain/azure-rows.ts';
+import { datastorePlace, entityOf } from '../../../infra/plain/datastore-entities.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { testFolder } from '../../support/folder.ts';
