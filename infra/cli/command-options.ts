@@ -181,3 +181,12 @@ export function choice<Choice extends string>(option: string, text: string, choi
   if (found !== undefined) return found;
   throw new UsageError(`${option} is one of ${choices.join(', ')}, not ${JSON.stringify(text)}`);
 }
+
+type Given<T> = { readonly [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+  readonly [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
+};
+
+/** The same members without those that are undefined, as options are that were left out. */
+export function given<T extends object>(members: T): Given<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
+}

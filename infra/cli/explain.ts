@@ -5,6 +5,7 @@ import { dollars } from '../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import type { ContainerInfo, Store } from '../../shared/store/index.ts';
 import { FROM, storeCommand } from './data/open-store.ts';
+import { given } from './command-options.ts';
 import { say, sayLines } from './print.ts';
 
 export const explainCommand = storeCommand({
@@ -43,7 +44,7 @@ const LEAVES_MAX = 1_024;
 
 /** Cost: a read of the root, of each branch and of one leaf. */
 export async function explained(store: Store, name: string, key: string, signal?: AbortSignal) {
-  const call = signal === undefined ? {} : { signal };
+  const call = given({ signal });
   const table = await store.table(name, { ...call, create: false });
   const leaf = await store.inspect(name, { ...call, key });
   const leaves = (await table.partitions(LEAVES_MAX, call)).length;

@@ -3,11 +3,10 @@
 import * as z from 'zod';
 import { decode, encode, type EncodedValue, type Store, type Table } from '../../../shared/store/index.ts';
 import type { PlainPage, PlainPlace, PlainValue } from '../../plain/plain-place.ts';
-import { batchesOf, putAll } from './batches.ts';
-import { encodedTable, putRanges, type RangesOptions } from './copy.ts';
+import { batchesOf, encodedTable, putAll, putRanges, type RangesOptions } from './copy.ts';
 import { Checksum, lineOf } from './record-line.ts';
 
-/** Pages that are put at once, while the next is read. More would take more memory. */
+/** Pages that are put at once, while another is read. More would take more memory. */
 const PAGES_AT_ONCE = 4;
 /** Keys that a comparison names. */
 const NAMED_MAX = 10;
@@ -35,42 +34,32 @@ export async function adopt(options: AdoptOptions): Promise<number> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
   let count = state?.records ?? 0;
-  let told: Promise<void> = Promise.resolve();
-  const putting: Promise<void>[] = [];
-  const put = async ({ records, cursor }: PlainPage, before: Promise<void>): Promise<void> => {
+  const put = async ({ records, cursor }: PlainPage, before: Promise<void> | undefined): Promise<void> => {
     try {
       const items = records.map(({ key, value }) => ({ key, value: encode('msgpack', value) }));
       for await (const some of batchesOf(items)) if (some.length > 0) await putAll(table, some, either);
       await before;
+      // A state behind a page that failed would leave that one out.
+      either.throwIfAborted();
       count += records.length;
       await onState({ cursor, records: count });
     } catch (error) {
       failed.abort(error);
     }
   };
-  for await (const page of ahead(place.pages(state?.cursor, either), failed)) {
-    told = put(page, told);
-    if (putting.push(told) > PAGES_AT_ONCE) await putting.shift();
-    if (either.aborted) break;
+  const putting: Promise<void>[] = [];
+  try {
+    for await (const page of place.pages(state?.cursor, either)) {
+      putting.push(put(page, putting.at(-1)));
+      if (putting.length > PAGES_AT_ONCE) await putting.shift();
+      if (either.aborted) break;
+    }
+  } catch (error) {
+    failed.abort(error);
   }
-  await told;
+  await Promise.all(putting);
   either.throwIfAborted();
   return count;
-}
-
-/** Reads the next page while one is worked on. An error aborts `failed`, and ends the pages. */
-async function* ahead<T>(pages: AsyncGenerator<T, void>, failed: AbortController): AsyncGenerator<T, void> {
-  const next = (): Promise<IteratorResult<T, void> | undefined> =>
-    pages.next().catch((error: unknown) => {
-      failed.abort(error);
-      return undefined;
-    });
-  for (let coming = next(); ;) {
-    const page = await coming;
-    if (page === undefined || page.done === true) return;
-    coming = next();
-    yield page.value;
-  }
 }
 
 /** Writes all records as entities, over what is there. Gives their number. */

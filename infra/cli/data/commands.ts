@@ -37,7 +37,7 @@ that nobody changes meanwhile is in it once; the export is no snapshot.`,
 const importAll = storeCommand({
   name: `stowage import`,
   operands: ['DIR|FILE|-'],
-  about: `Puts the records of an export, or of a file or the standard input (-), into a table, over what is there: NDJSON, a line
+  about: `Puts records into a table, over what is there: of an export, or of a file or the standard input (-): NDJSON, a line
 {"key":"a","value":1} for each record, or with a key option any object; or CSV with a header, its values as texts. Gzip is
 unpacked. After an interruption run it again.
 Exit codes: 0 all are put, 1 some could not be, 2 a line is no record: those above it are put.`,

@@ -8,8 +8,8 @@ import { askTool } from '../external-tools.ts';
 import { adopt, ADOPT_STATE, compareWith, release } from './adopt.ts';
 import { RANGES, rangesOf } from './commands.ts';
 import { COPY_STATE, encodedTable } from './copy.ts';
+import { PLAIN_HELP, plainAt } from './address.ts';
 import { FROM, storeCommand, TO } from './open-store.ts';
-import { PLAIN_HELP, plainAt } from './plain-address.ts';
 import { counted, resumed } from './resumed.ts';
 
 const KEY = {
@@ -42,7 +42,7 @@ async function withPlain<T>(
 const adoptAll = storeCommand({
   name: 'stowage adopt',
   operands: ['TABLE'],
-  about: `Puts plain entities, of Datastore or of Azure Tables, into a table, a record for each, then compares both. Run again after an
+  about: `Puts plain entities into a table, of Datastore or of Azure Tables, a record for each, then compares both. Run again after an
 interruption it goes on. A property $plain of the record keeps what a value does not show: types, index flags, a key.
 Exit codes: 0 all are there, 1 it failed, or both differ, 2 an entity that cannot be a record, or a wrong command.
 ${PLAIN_HELP}`,

@@ -2,12 +2,12 @@
 import { addAbortSignal } from 'node:stream';
 import { inspect } from 'node:util';
 import { decode, encode, type EncodedValue, type Entry } from '../../../shared/store/index.ts';
-import { choice, UsageError, wholeNumber } from '../command-options.ts';
+import { choice, given, UsageError, wholeNumber } from '../command-options.ts';
 import { printableKey, say, sayLines, warn } from '../print.ts';
 import { wholeTextOf } from '../terminal-text.ts';
 import { checkExact } from '../../../functions/http/exact-json.ts';
 import { encodedTable } from './copy.ts';
-import { LINE_BYTES_MAX } from './files.ts';
+import { LINE_BYTES_MAX } from './input.ts';
 import { FROM, storeCommand } from './open-store.ts';
 import { lineOf, readableValue } from './record-line.ts';
 
@@ -56,13 +56,8 @@ const put = storeCommand({
     const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
     const value = valueOf(codec, text === undefined ? await standardInput(signal) : Buffer.from(text));
     const table = await encodedTable(store, name, { signal, ...(order === undefined ? { create: false } : { order }) });
-    const { version } = await table.put(key, value, {
-      signal,
-      ...(ttlMs !== undefined && { ttlMs }),
-      ...(ifVersion !== undefined && { ifVersion }),
-      ...(ifAbsent && { ifAbsent }),
-    });
-    say(version);
+    const options = given({ signal, ttlMs, ifVersion, ifAbsent: ifAbsent || undefined });
+    say((await table.put(key, value, options)).version);
   },
 });
 
@@ -77,7 +72,7 @@ Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
     const [name = '', key = ''] = operands;
     const ifVersion = values['if-version'];
     const table = await encodedTable(store, name, { create: false, signal });
-    const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
+    const { deleted } = await table.delete(key, given({ signal, ifVersion }));
     say(deleted ? 'deleted' : 'there was none');
   },
 });
@@ -106,7 +101,7 @@ const count = storeCommand({
   examples: ['stowage count users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [name = ''], values: { prefix } }, signal) {
     const table = await encodedTable(store, name, { create: false, signal });
-    say(String(await table.count({ signal, ...(prefix !== undefined && { prefix }) })));
+    say(String(await table.count(given({ signal, prefix }))));
   },
 });
 
@@ -146,10 +141,9 @@ const scan = storeCommand({
   async run(store, { operands: [name = ''], values }, signal) {
     const { from: _, limit: text, keys, reverse, ...bounds } = values;
     const limit = wholeNumber('--limit', text, 1, LIMIT_MAX);
-    const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
     const table = await encodedTable(store, name, { create: false, signal });
     // Asks for one more than it prints, as a cursor does not tell whether there is one.
-    const options = { ...given, ...(reverse && { reverse }), limit: limit + 1, signal };
+    const options = given({ ...bounds, reverse: reverse || undefined, limit: limit + 1, signal });
     const found = keys ? table.keys(options) : table.scan(options);
     let cursor: string | undefined;
     let count = 0;

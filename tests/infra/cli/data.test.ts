@@ -7,8 +7,7 @@ import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { storeAt } from '../../../infra/cli/data/address.ts';
 import { checksumOf, copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
-import { exportTable } from '../../../infra/cli/data/export.ts';
-import { stateFile } from '../../../infra/cli/data/files.ts';
+import { exportTable, stateFile } from '../../../infra/cli/data/export.ts';
 import { importTable } from '../../../infra/cli/data/import.ts';
 import { itemOf, lineOf } from '../../../infra/cli/data/record-line.ts';
 import { resumed } from '../../../infra/cli/data/resumed.ts';
@@ -443,9 +442,9 @@ test.each([
 });
 
 test.each([
-  ['gcp://p?namspace=test', 'gcp:// address takes the parameters namespace and kind, each once, not "namspace"'],
+  ['gcp://p?namspace=test', 'gcp:// takes the parameters namespace and kind, each once, not "namspace"'],
   ['gcp://p?kind=a&namespace=b&kind=c', 'each once, not "kind"'],
-  ['azure://a/b?namespace=c', 'azure:// address takes no parameters, not "namespace"'],
+  ['azure://a/b?namespace=c', 'azure:// takes no parameters, not "namespace"'],
 ])('a command refuses the parameters of %s', (address, message) => {
   expect(() => at('--to', address)).toThrow(
     expect.objectContaining({ name: 'UsageError', message: expect.stringContaining(message) as string }),

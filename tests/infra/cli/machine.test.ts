@@ -1,7 +1,7 @@
 // A report names the sources that the command ran from.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { sourceFacts } from '../../../infra/cli/this-machine.ts';
+import { sourceFacts } from '../../../infra/cli/comparison.ts';
 import { commitOf } from '../../../infra/package/build-facts.ts';
 import { testFolder } from '../../support/folder.ts';
 

@@ -1,6 +1,6 @@
 // Commands put many records: those that fail for now are put again, and a line says so.
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { putAll } from '../../../infra/cli/data/batches.ts';
+import { putAll } from '../../../infra/cli/data/copy.ts';
 import {
   encode,
   type EncodedValue,

@@ -132,7 +132,7 @@ test.each([
 
 test('a command that is none is refused with those that there are, also by the process', async () => {
   const { code, stderr } = await runCommand([STOWAGE, 'gett']);
-  const message = 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, export';
+  const message = 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, vacuum, export';
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 

@@ -3,8 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { adopt, type AdoptState, compareWith } from '../../../infra/cli/data/adopt.ts';
-import { storeAt } from '../../../infra/cli/data/address.ts';
-import { plainAt } from '../../../infra/cli/data/plain-address.ts';
+import { plainAt, storeAt } from '../../../infra/cli/data/address.ts';
 import { encodedTable } from '../../../infra/cli/data/copy.ts';
 import { azureEntity } from '../../../infra/plain/azure-rows.ts';
 import { datastorePlace, entityOf } from '../../../infra/plain/datastore-entities.ts';
@@ -120,7 +119,7 @@ test.each([
   ['gcp://p/kind:', 'takes gcp://PROJECT/kind:KIND'],
   ['gcp://p/table:T', 'takes gcp://PROJECT/kind:KIND'],
   ['azure://a/kind:K', 'takes gcp://PROJECT/kind:KIND'],
-  ['azure://a/table:T?x=1', 'takes gcp://PROJECT/kind:KIND'],
+  ['azure://a/table:T?x=1', 'takes no parameters'],
   ['gcp://p/kind:K?kind=x', '"kind"'],
   ['gcp://p/kind:K?ancestor=Tenant', 'KIND/ID'],
 ])('%s is refused as no place of plain entities', async (plain, why) => {
