@@ -110,7 +110,7 @@ function adviceFor(said: string, name: string, operands: readonly string[], opti
   return `: what begins with - goes behind --, as in ${name} [options] -- ${operands.join(' ')}`;
 }
 
-export function helpOf({ name, operands = [], about, options, examples }: Command<Record<string, Option>>): string {
+function helpOf({ name, operands = [], about, options, examples }: Command<Record<string, Option>>): string {
   const rows = [...Object.entries(options), ['help', { help: 'this text' }] as const].map(
     ([option, { value, default: unset, help }]: readonly [string, Option]) =>
       [

@@ -16,9 +16,9 @@ import { memoryDriver, type MemoryFaults, memoryState } from '../../../shared/dr
 import { DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
 import {
   type Driver,
-  type Entity,
   type EntityVersion,
   partBytes,
+  type PartName,
   type Write,
 } from '../../../shared/store/contract/driver.ts';
 import { testFolder } from '../../support/folder.ts';
@@ -135,12 +135,14 @@ async function presentOf(driver: Driver, write: Write): Promise<Write> {
 
 const cutsLongParts: Alter = (driver) => ({
   async read(requests, options) {
-    const short = (parts: Entity['parts']) =>
-      new Map([...parts].map(([name, bytes]) => [name, bytes.subarray(0, 65_536)]));
     const found = await driver.read(requests, options);
-    return found.map((entity) => entity && { ...entity, parts: short(entity.parts) });
+    return found.map((entity) => entity && { ...entity, parts: new Map([...entity.parts].map(cut)) });
   },
 });
+
+function cut([name, bytes]: readonly [PartName, Uint8Array]): readonly [PartName, Uint8Array] {
+  return [name, bytes.subarray(0, 65_536)];
+}
 
 const PLANTED: readonly (readonly [what: string, alter: Alter, broken: RegExp])[] = [
   [

@@ -31,11 +31,11 @@ test.each(VALUES)('a record of %s is given back byte for byte by its line: %o', 
   expect(itemOf(given)).toEqual({ key: 'k"\n', value: { codec, bytes: Buffer.from(stored.bytes) }, expiresAtMs: 5 });
 });
 
-test('a line shows the value as JSON where JSON gives it back the same', () => {
-  const line = (value: unknown): string =>
-    lineOf({ key: 'k', value: encode('msgpack', value), version: 'v', expiresAtMs: undefined });
-  expect(line({ name: 'Ada' })).toBe('{"key":"k","value":{"name":"Ada"}}');
-  expect(line(new Date(0))).toMatch(/^\{"key":"k","data":"[^"]+"\}$/);
+test.each([
+  [{ name: 'Ada' }, /^\{"key":"k","value":\{"name":"Ada"\}\}$/],
+  [new Date(0), /^\{"key":"k","data":"[^"]+"\}$/],
+])('a line shows the value %o as JSON if JSON gives it back the same', (value, line) => {
+  expect(lineOf({ key: 'k', value: encode('msgpack', value), version: 'v', expiresAtMs: undefined })).toMatch(line);
 });
 
 const byId: ImportOptions['keyOf'] = (partOf) => keyPart('id', partOf('id'));
@@ -136,15 +136,14 @@ test.each([
 });
 
 test.each([
-  ['gzip that is cut', gzipSync('{"key":"a","value":1}\n').subarray(0, -6), {}, /damaged gzip/, ['a']],
-  ['rows of CSV without a key option', 'id\n1\n', { format: 'csv' }, /needs a key/, []],
-  ['Latin 1', Buffer.from('{"key":"a","value":1}\n"caf\u{e9}"', 'latin1'), {}, /line 2 of .* is not UTF-8/, ['a']],
-  ['a line of 5 MB', `{"key":"a","value":1}\n"${'x'.repeat(5e6)}"`, {}, /line 2 of .* exceeds 4194304 bytes/, ['a']],
-] as const)('an import refuses %s', async (_, content, options, message, put) => {
-  const { records, error } = await importOf(content, options);
+  ['gzip that is cut', gzipSync('{"key":"a","value":1}\n').subarray(0, -6), /damaged gzip/],
+  ['Latin 1', Buffer.from('{"key":"a","value":1}\n"caf\u{e9}"', 'latin1'), /line 2 of .* is not UTF-8/],
+  ['a line of 5 MB', `{"key":"a","value":1}\n"${'x'.repeat(5e6)}"`, /line 2 of .* exceeds 4194304 bytes/],
+] as const)('an import refuses %s, and puts what is above', async (_, content, message) => {
+  const { records, error } = await importOf(content);
   expect(error?.name).toBe('UsageError');
   expect(error?.message).toMatch(message);
-  expect(Object.keys(records)).toEqual(put);
+  expect(records).toEqual({ a: 1 });
 });
 
 test('a number of two million digits is refused in time linear in its digits', () => {

@@ -94,7 +94,7 @@ test('bytes go in and out as they are', async () => {
 
 test('JSON is exact where storing it loses nothing', () => {
   for (const json of ['1.50', '-0', '1e2', '0.1', '9007199254740991', '1E-7', '{"a:b\\"":{"c":":"},"d":[{}]}', '"é"'])
-    expect(() => checkExact(json, 'it'), json).not.toThrow();
+    expect(() => checkExact(json, 'it')).not.toThrow();
 });
 
 test.each([
