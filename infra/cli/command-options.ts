@@ -145,26 +145,17 @@ export async function runCommand<Options extends Readonly<Record<string, Option>
   }
 }
 
-/** The whole number that `text` spells. Throws a UsageError. */
+/** The whole number that `text` spells, in digits or like 2.5e6. Throws a UsageError. */
 export function wholeNumber(
   option: string,
   text: string,
   least: number,
   most: number = Number.MAX_SAFE_INTEGER,
 ): number {
-  const value = /^\d+$/.test(text) ? Number(text) : NaN;
-  if (value >= least && value <= most) return value;
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} on` : `${least} to ${most}`;
-  throw new UsageError(`${option} takes a whole number from ${range}, not ${JSON.stringify(text)}`);
-}
-
-/** As `wholeNumber`, for large numbers: `2.5e6` is read as well. Throws a UsageError. */
-export function count(option: string, text: string, least: number, most: number): number {
   const value = /^\d+(\.\d+)?(e\d{1,2})?$/i.test(text) ? Number(text) : NaN;
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(
-    `${option} takes a whole number from ${least} to ${most}, in digits or like 2.5e6, not ${JSON.stringify(text)}`,
-  );
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} on` : `${least} to ${most}`;
+  throw new UsageError(`${option} takes a whole number from ${range}, not ${JSON.stringify(text)}`);
 }
 
 /** The number that `text` spells, above 0. Throws a UsageError. */

@@ -10,7 +10,6 @@ import { say, sayLines } from './print.ts';
 
 export const explainCommand = storeCommand({
   name: 'stowage explain',
-  operands: ['TABLE'],
   about: `Says what operations would take: requests, billed operations, bytes, dollars per million. Reads the root, the branches and
 one leaf; writes nothing.`,
   options: {
@@ -18,7 +17,6 @@ one leaf; writes nothing.`,
     key: { value: 'KEY', default: 'a', help: 'its leaf stands for all leaves' },
     json: { help: 'prints the rows as JSON' },
   },
-  examples: ['stowage explain users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [name = ''], values }, signal) {
     const { leaves, rows } = await explained(store, name, values.key, signal);
     const { providers, date } = operationPriceList(PRICES_2026_11);

@@ -16,7 +16,6 @@ const RANGES_MAX = 256;
 
 const exportAll = storeCommand({
   name: 'stowage export',
-  operands: ['TABLE'],
   about: `Writes a table into a folder: NDJSON, a line per record, types kept. Run again after an interruption it goes on. A record
 that nobody changes meanwhile is in it once; the export is no snapshot.`,
   options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
@@ -79,7 +78,6 @@ async function keyOption(field: string | undefined, template: string | undefined
 
 const copy = storeCommand({
   name: 'stowage copy',
-  operands: ['TABLE'],
   about: `Copies a table into another store, then compares both by counts and checksums. Run again after an interruption it goes
 on. A record that nobody changes meanwhile arrives as it is; the copy is no snapshot.
 Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,

@@ -19,11 +19,9 @@ const JSON_OPTION = { help: 'prints the report as JSON' };
 
 const verify = storeCommand({
   name: 'stowage verify',
-  operands: ['TABLE'],
   about: `Reads everything that is stored of a table, and says what is damaged, missing or misplaced. Writes nothing.
 Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be read.`,
   options: { from: FROM, json: JSON_OPTION },
-  examples: ['stowage verify users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [table = ''], values }, signal) {
     const onFinding = values.json ? {} : { onFinding: (finding: Finding) => say(findingText(finding)) };
     const report = await store.verify(table, { signal, ...onFinding });
@@ -34,10 +32,8 @@ Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be 
 
 const stats = storeCommand({
   name: 'stowage stats',
-  operands: ['TABLE'],
   about: `Reads a table and counts its containers by level, records and bytes; as costly as verify.`,
   options: { from: FROM, json: JSON_OPTION },
-  examples: ['stowage stats users --from azure://myaccount/stowage'],
   async run(store, { operands: [table = ''], values }, signal) {
     const { findings, ...report } = await store.verify(table, { signal });
     sayLines(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
@@ -46,7 +42,6 @@ const stats = storeCommand({
 
 const inspect = storeCommand({
   name: 'stowage inspect',
-  operands: ['TABLE'],
   about: `Shows one container as it is stored: the root, the one named, or the leaf that owns a key. Writes nothing.`,
   options: {
     from: FROM,
@@ -66,7 +61,6 @@ const inspect = storeCommand({
 
 const repair = storeCommand({
   name: 'stowage repair',
-  operands: ['TABLE'],
   about: `Mends what verify finds. Keeps the records of readable pages; what it takes away it writes to a file first: NDJSON, a
 line per container, with its stored parts in base64 and what is lost. Run it again after an interruption.
 Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
@@ -96,7 +90,6 @@ const DAY_SECONDS = 86_400;
 
 const vacuum = storeCommand({
   name: 'stowage vacuum',
-  operands: ['TABLE'],
   about: `Removes what interrupted work left behind, and merges small containers. Safe beside any other work. What is not done
 when --timeout has passed, or at Ctrl-C, another command goes on with: it is printed.
 Exit codes: 0 all is done, 1 some is left, or the vacuum failed.`,
@@ -107,7 +100,6 @@ Exit codes: 0 all is done, 1 some is left, or the vacuum failed.`,
     cursor: { value: 'CURSOR', help: 'goes on where another vacuum of the table ended' },
     json: JSON_OPTION,
   },
-  examples: ['stowage vacuum users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [table = ''], values }, signal) {
     const quietMs = 1_000 * wholeNumber('--quiet', values.quiet, 0, DAY_SECONDS);
     const timeoutMs = 1_000 * positiveNumber('--timeout', values.timeout, DAY_SECONDS);

@@ -41,7 +41,6 @@ async function withPlain<T>(
 
 const adoptAll = storeCommand({
   name: 'stowage adopt',
-  operands: ['TABLE'],
   about: `Puts plain entities into a table, of Datastore or of Azure Tables, a record for each, then compares both. Run again after an
 interruption it goes on. A property $plain of the record keeps what a value does not show: types, index flags, a key.
 Exit codes: 0 all are there, 1 it failed, or both differ, 2 an entity that cannot be a record, or a wrong command.
@@ -72,7 +71,6 @@ ${PLAIN_HELP}`,
 
 const releaseAll = storeCommand({
   name: 'stowage release',
-  operands: ['TABLE'],
   about: `Writes a table's records as plain entities, over those with the same keys, then compares both. Run again after an
 interruption it goes on. What adopt took comes back with the types that it had; the table stays.
 Exit codes: as of adopt.
@@ -101,7 +99,6 @@ ${PLAIN_HELP}`,
 
 const compareAll = storeCommand({
   name: 'stowage compare-with',
-  operands: ['TABLE'],
   about: `Compares a table with plain entities: numbers, checksums, and some of the keys that differ.
 Exit codes: 0 both hold the same, 1 they differ, or it failed, 2 an entity that cannot be a record, or a wrong command.
 ${PLAIN_HELP}`,

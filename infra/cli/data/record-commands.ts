@@ -95,10 +95,8 @@ Exit codes: 0 it has it, 1 there is no such record, or it could not be written.`
 
 const count = storeCommand({
   name: 'stowage count',
-  operands: ['TABLE'],
   about: `Prints the number of records, by a small read of each leaf in most cases. --prefix needs a table of order key.`,
   options: { from: FROM, prefix: { value: 'TEXT', help: 'of keys that begin so' } },
-  examples: ['stowage count users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [name = ''], values: { prefix } }, signal) {
     const table = await encodedTable(store, name, { create: false, signal });
     say(String(await table.count(given({ signal, prefix }))));
@@ -107,7 +105,6 @@ const count = storeCommand({
 
 const drop = storeCommand({
   name: 'stowage drop',
-  operands: ['TABLE'],
   about: `Deletes a table with all its records, for which --yes must be given. Run again after an interruption it goes on.
 Exit codes: 0 it is gone, 1 there was none, or it could not be deleted.`,
   options: { from: FROM, yes: { help: 'its records may go' } },
@@ -125,7 +122,6 @@ const LIMIT_MAX = 1e12;
 
 const scan = storeCommand({
   name: 'stowage scan',
-  operands: ['TABLE'],
   about: `Prints records, a line each, as \`export\` writes them. Bounds and --reverse need a table of order key.`,
   options: {
     from: FROM,
@@ -158,6 +154,7 @@ const scan = storeCommand({
 
 const tables = storeCommand({
   name: 'stowage tables',
+  operands: [],
   about: `Lists the tables of a store.`,
   options: { from: FROM, json: { help: 'prints the list as JSON' } },
   examples: ['stowage tables --from azure://myaccount/stowage'],
