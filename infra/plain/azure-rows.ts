@@ -2,26 +2,24 @@
 // listing is read as text: the client turns 1.0 into 1.
 import type { TableClient, TableEntity, TransactionAction } from '@azure/data-tables';
 import {
+  about,
+  instantOf,
   keyTemplate,
+  notedKey,
   PlainError,
   type PlainOptions,
   type PlainPage,
   type PlainPlace,
   type PlainRecord,
   requestsOf,
-  withTries,
-} from './plain-place.ts';
-import {
-  about,
-  instantOf,
-  notedKey,
   type SideType,
   type Taken,
   takenApart,
   takenDouble,
   takenInstant,
   valueOf,
-} from './side.ts';
+  withTries,
+} from './plain-place.ts';
 
 const PAGE_ENTITIES = 1_000;
 /** As many as a transaction takes, of one partition, and fewer bytes than its 4 MiB. */

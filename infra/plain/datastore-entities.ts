@@ -3,19 +3,16 @@
 // the upper one loses index flags, microseconds and the types of numbers.
 import type { DatastoreClient, protos } from '@google-cloud/datastore-api';
 import {
+  about,
+  instantOf,
   keyTemplate,
+  notedKey,
   PlainError,
   type PlainOptions,
   type PlainPage,
   type PlainPlace,
   type PlainRecord,
   requestsOf,
-  withTries,
-} from './plain-place.ts';
-import {
-  about,
-  instantOf,
-  notedKey,
   type Side,
   type SideType,
   type Taken,
@@ -23,7 +20,8 @@ import {
   takenDouble,
   takenInstant,
   valueOf,
-} from './side.ts';
+  withTries,
+} from './plain-place.ts';
 
 type Entity = protos.google.datastore.v1.IEntity;
 type Key = protos.google.datastore.v1.IKey;

@@ -38,8 +38,8 @@ interface StoreCommand<Declared extends Options> extends Omit<Command<Declared>,
 }
 
 /**
- * A command on the store at its `--from`, or `--to` if it has no `--from`, which is closed. It takes
- * TABLE, unless it names other operands.
+ * A command on the store at its `--from`, or `--to` if it has no `--from`; it closes the store.
+ * Takes TABLE, unless it names other operands.
  */
 export function storeCommand<const Declared extends Options>(command: StoreCommand<Declared>): RunnableCommand {
   const { about, goesOn, run, ...more } = command;

@@ -2,7 +2,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { adopt, type AdoptState, compareWith } from '../../../infra/cli/data/adopt.ts';
+import { adopt, type AdoptState, compareWith } from '../../../infra/cli/data/plain-commands.ts';
 import { plainAt, storeAt } from '../../../infra/cli/data/address.ts';
 import { encodedTable } from '../../../infra/cli/data/copy.ts';
 import { azureEntity } from '../../../infra/plain/azure-rows.ts';
