@@ -87,10 +87,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries | writes', '*.ts'],
   // Each cloud's own client, for entities that are not this store's.
   'infra/plain': [
-    'plain-place.ts | tries.ts',
-    'side.ts | key-template.ts',
-    'instant.ts',
-    'datastore-values.ts: infra/plain/ @google-cloud/datastore-api | azure-values.ts: infra/plain/ @azure/data-tables',
+    'plain-place.ts',
     'datastore-entities.ts: infra/plain/ @google-cloud/datastore-api node: | azure-rows.ts: infra/plain/ @azure/data-tables',
   ],
   'infra/lab': ['scale | experiments', '*.ts'],

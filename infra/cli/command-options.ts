@@ -110,7 +110,7 @@ function adviceFor(said: string, name: string, operands: readonly string[], opti
   return `: what begins with - goes behind --, as in ${name} [options] -- ${operands.join(' ')}`;
 }
 
-export function helpOf({ name, operands = [], about, options, examples }: Command<Record<string, Option>>): string {
+function helpOf({ name, operands = [], about, options, examples }: Command<Record<string, Option>>): string {
   const rows = [...Object.entries(options), ['help', { help: 'this text' }] as const].map(
     ([option, { value, default: unset, help }]: readonly [string, Option]) =>
       [
@@ -145,26 +145,17 @@ export async function runCommand<Options extends Readonly<Record<string, Option>
   }
 }
 
-/** The whole number that `text` spells. Throws a UsageError. */
+/** The whole number that `text` spells, in digits or like 2.5e6. Throws a UsageError. */
 export function wholeNumber(
   option: string,
   text: string,
   least: number,
   most: number = Number.MAX_SAFE_INTEGER,
 ): number {
-  const value = /^\d+$/.test(text) ? Number(text) : NaN;
-  if (value >= least && value <= most) return value;
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} on` : `${least} to ${most}`;
-  throw new UsageError(`${option} takes a whole number from ${range}, not ${JSON.stringify(text)}`);
-}
-
-/** As `wholeNumber`, for large numbers: `2.5e6` is read as well. Throws a UsageError. */
-export function count(option: string, text: string, least: number, most: number): number {
   const value = /^\d+(\.\d+)?(e\d{1,2})?$/i.test(text) ? Number(text) : NaN;
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(
-    `${option} takes a whole number from ${least} to ${most}, in digits or like 2.5e6, not ${JSON.stringify(text)}`,
-  );
+  const range = most === Number.MAX_SAFE_INTEGER ? `${least} on` : `${least} to ${most}`;
+  throw new UsageError(`${option} takes a whole number from ${range}, not ${JSON.stringify(text)}`);
 }
 
 /** The number that `text` spells, above 0. Throws a UsageError. */
@@ -180,4 +171,13 @@ export function choice<Choice extends string>(option: string, text: string, choi
   const found = choices.find((one) => one === text);
   if (found !== undefined) return found;
   throw new UsageError(`${option} is one of ${choices.join(', ')}, not ${JSON.stringify(text)}`);
+}
+
+type Given<T> = { readonly [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+  readonly [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
+};
+
+/** The same members without those that are undefined, as options are that were left out. */
+export function given<T extends object>(members: T): Given<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>;
 }

@@ -5,7 +5,6 @@ import { openLink } from '../../shared/lab/page/link.ts';
 import { checkEndpoint, type Endpoint, RefusedError, type Sending } from '../../shared/lab/plan/endpoint.ts';
 import { type ComparisonOptions, runComparison } from './comparison.ts';
 import { type CloudEndpoint, EndpointError, endpointsSchema, headersFor, urlOf } from './endpoints.ts';
-import { freshHeaders } from './fresh-headers.ts';
 import { readText } from './terminal-text.ts';
 import type { AskTool } from './external-tools.ts';
 
@@ -86,4 +85,41 @@ async function endpointsIn(file: string): Promise<ReturnType<typeof endpointsSch
       { cause: error },
     );
   }
+}
+
+/** ID tokens last an hour. */
+const FRESH_MS = 30 * 60_000;
+
+type RequestHeaders = Awaited<ReturnType<typeof headersFor>>;
+
+/** Asks for keys and tokens of functions again when they have aged. `nowMs`: a monotonic clock. */
+export function freshHeaders(clouds: readonly CloudEndpoint[], ask: AskTool, nowMs = () => performance.now()) {
+  const known = new Map<string, { readonly askedMs: number; readonly headers: Promise<RequestHeaders> }>();
+
+  const headersOf = async (url: string): Promise<RequestHeaders> => {
+    const { origin } = new URL(url);
+    const cloud = clouds.find((one) => new URL(urlOf(one, 'compare')).origin === origin);
+    if (cloud === undefined) throw new EndpointError(`${origin} is no function of the file of endpoints`);
+    const last = known.get(cloud.cloud);
+    if (last !== undefined && nowMs() - last.askedMs < FRESH_MS) return await last.headers;
+    const headers = headersFor(cloud, 'compare', 'compare', ask);
+    known.set(cloud.cloud, { askedMs: nowMs(), headers });
+    try {
+      return await headers;
+    } catch (error) {
+      // The next request asks again.
+      known.delete(cloud.cloud);
+      throw error;
+    }
+  };
+
+  const fetchWithHeaders: typeof fetch = async (input, init) => {
+    const headers = new Headers(init?.headers);
+    const { href } = new URL(input instanceof Request ? input.url : input);
+    for (const [name, value] of Object.entries(await headersOf(href))) headers.set(name, value);
+    return await fetch(input, { ...init, headers });
+  };
+
+  /** `of` rejects for an address with the origin of none of the functions. */
+  return { of: headersOf, fetch: fetchWithHeaders };
 }

@@ -1,5 +1,7 @@
 // A comparison from the command line: runs the plan, shows its progress and writes the report.
+import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { runPlan } from '../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
@@ -11,8 +13,9 @@ import { cellsSoFar, reportOf } from '../../shared/lab/report/report.ts';
 import type { Circumstances, Report } from '../../shared/lab/report/report-schema.ts';
 import { curvesText, reportText } from '../../shared/lab/report/report-text.ts';
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
+import { commitOf, versionsOf } from '../package/build-facts.ts';
+import { given } from './command-options.ts';
 import { EXIT } from './exit.ts';
-import { machine } from './this-machine.ts';
 import type { Baseline } from './plan-options.ts';
 import { printableLines } from './print.ts';
 import { showProgress } from './progress.ts';
@@ -52,8 +55,7 @@ export async function runComparison(options: ComparisonOptions): Promise<number>
       progress(event);
       curves(event);
     },
-    ...(options.endsWithRun === undefined ? {} : { endsWithRun: options.endsWithRun }),
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...given({ endsWithRun: options.endsWithRun, fetch: options.fetch }),
   });
   const when = { startedAt: started.toISOString(), durationMs: Date.now() - started.getTime() };
   return await finish(
@@ -99,4 +101,32 @@ function verdictOf(report: Report, conditions: readonly Condition[], { signal, l
   if (met.length > 0 && isWhole) return EXIT.conditionMet;
   if (signal.aborted) return EXIT.interrupted;
   return isWhole && cells.length + searches.length > 0 ? EXIT.ok : EXIT.failed;
+}
+
+/** Packages whose versions may move the figures. */
+const PACKAGES = [
+  '@google-cloud/datastore',
+  '@azure/data-tables',
+  'azurite',
+  '@google-cloud/functions-framework',
+  '@azure/functions',
+  'msgpackr',
+];
+
+function machine(): Circumstances['coordinator'] {
+  const [first] = os.cpus();
+  return {
+    cpu: first?.model.trim() ?? 'unknown',
+    cores: os.availableParallelism(),
+    memoryBytes: os.totalmem(),
+    platform: `${os.type()} ${os.release()} ${os.arch()}`,
+    node: process.versions.node,
+  };
+}
+
+/** What is known of the sources that the module `entryUrl` runs from; a package has no commit. */
+export async function sourceFacts(entryUrl: string): Promise<Pick<Circumstances, 'versions' | 'commit'>> {
+  if (!entryUrl.endsWith('.ts')) return { versions: {}, commit: null };
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  return { versions: await versionsOf(root, PACKAGES), commit: await commitOf(root) };
 }

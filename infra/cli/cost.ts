@@ -7,7 +7,7 @@ import { PROVIDERS, USERS_LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
 import { cents } from '../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
-import { choice, command, type CommandLine, count, positiveNumber, UsageError } from './command-options.ts';
+import { choice, command, type CommandLine, positiveNumber, UsageError, wholeNumber } from './command-options.ts';
 
 const LIST = PRICES_2026_11;
 
@@ -61,15 +61,15 @@ export interface CostQuestion {
 export function costQuestionOf({ values }: CommandLine<typeof COST.options>): CostQuestion {
   return {
     workload: {
-      records: count('--records', given('--records', values.records), 1, COUNT_MAX),
-      recordBytes: count('--bytes', given('--bytes', values.bytes), 1, RECORD_BYTES_MAX),
-      readsPerDay: count('--reads-per-day', values['reads-per-day'], 0, COUNT_MAX),
-      writesPerDay: count('--writes-per-day', values['writes-per-day'], 0, COUNT_MAX),
-      deletesPerDay: count('--deletes-per-day', values['deletes-per-day'], 0, COUNT_MAX),
-      scansPerDay: count('--scans-per-day', values['scans-per-day'], 0, COUNT_MAX),
-      recordsPerCall: count('--batch', values.batch, 1, BATCH_MAX),
+      records: wholeNumber('--records', given('--records', values.records), 1, COUNT_MAX),
+      recordBytes: wholeNumber('--bytes', given('--bytes', values.bytes), 1, RECORD_BYTES_MAX),
+      readsPerDay: wholeNumber('--reads-per-day', values['reads-per-day'], 0, COUNT_MAX),
+      writesPerDay: wholeNumber('--writes-per-day', values['writes-per-day'], 0, COUNT_MAX),
+      deletesPerDay: wholeNumber('--deletes-per-day', values['deletes-per-day'], 0, COUNT_MAX),
+      scansPerDay: wholeNumber('--scans-per-day', values['scans-per-day'], 0, COUNT_MAX),
+      recordsPerCall: wholeNumber('--batch', values.batch, 1, BATCH_MAX),
       keys: choice('--keys', values.keys, ['random', 'together']),
-      instances: count('--instances', values.instances, 1, INSTANCES_MAX),
+      instances: wholeNumber('--instances', values.instances, 1, INSTANCES_MAX),
       roundTripMs: positiveNumber('--round-trip-ms', values['round-trip-ms'], ROUND_TRIP_MS_MAX),
     },
     region: values.region === undefined ? undefined : choice('--region', values.region, REGIONS),

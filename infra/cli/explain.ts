@@ -5,11 +5,11 @@ import { dollars } from '../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import type { ContainerInfo, Store } from '../../shared/store/index.ts';
 import { FROM, storeCommand } from './data/open-store.ts';
+import { given } from './command-options.ts';
 import { say, sayLines } from './print.ts';
 
 export const explainCommand = storeCommand({
   name: 'stowage explain',
-  operands: ['TABLE'],
   about: `Says what operations would take: requests, billed operations, bytes, dollars per million. Reads the root, the branches and
 one leaf; writes nothing.`,
   options: {
@@ -17,7 +17,6 @@ one leaf; writes nothing.`,
     key: { value: 'KEY', default: 'a', help: 'its leaf stands for all leaves' },
     json: { help: 'prints the rows as JSON' },
   },
-  examples: ['stowage explain users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [name = ''], values }, signal) {
     const { leaves, rows } = await explained(store, name, values.key, signal);
     const { providers, date } = operationPriceList(PRICES_2026_11);
@@ -43,7 +42,7 @@ const LEAVES_MAX = 1_024;
 
 /** Cost: a read of the root, of each branch and of one leaf. */
 export async function explained(store: Store, name: string, key: string, signal?: AbortSignal) {
-  const call = signal === undefined ? {} : { signal };
+  const call = given({ signal });
   const table = await store.table(name, { ...call, create: false });
   const leaf = await store.inspect(name, { ...call, key });
   const leaves = (await table.partitions(LEAVES_MAX, call)).length;

@@ -10,6 +10,7 @@ import { COMPARED_NAMES, type Report } from '../../shared/lab/report/report-sche
 import {
   choice,
   type CommandLine,
+  given,
   type Option,
   positiveNumber,
   quoted,
@@ -102,7 +103,7 @@ function changesIn(values: PlanValues): Partial<PlanInput> {
     repetitions: read('repetitions', (option, text) => wholeNumber(option, text, 1)),
     seed: read('seed', (option, text) => wholeNumber(option, text, 0)),
   };
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  return given(changes);
 }
 
 function searchOf(option: string, text: string): PlanInput['search'] {

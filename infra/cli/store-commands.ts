@@ -3,7 +3,6 @@ import { DATA_COMMANDS } from './data/commands.ts';
 import { PLAIN_COMMANDS } from './data/plain-commands.ts';
 import { LOOK_COMMANDS } from './data/look-commands.ts';
 import { RECORD_COMMANDS } from './data/record-commands.ts';
-import { VACUUM_COMMANDS } from './data/vacuum-command.ts';
 import { doctorCommand } from './doctor/command.ts';
 import { explainCommand } from './explain.ts';
 import type { RunnableCommand } from './command-options.ts';
@@ -13,7 +12,6 @@ export const STORE_COMMANDS: Readonly<Record<string, RunnableCommand>> = {
   ...DATA_COMMANDS,
   ...PLAIN_COMMANDS,
   ...RECORD_COMMANDS,
-  ...VACUUM_COMMANDS,
   explain: explainCommand,
   doctor: doctorCommand,
 };

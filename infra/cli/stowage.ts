@@ -12,34 +12,6 @@ import { sayLines, warn, warnOf } from './print.ts';
 import { STORE_COMMANDS } from './store-commands.ts';
 import { askTool } from './external-tools.ts';
 
-const STOWAGE = command({
-  name: 'stowage',
-  operands: ['COMMAND'],
-  about: `Its commands; each says with --help what it takes, and --version prints the version.
-  tables   lists the tables of a store
-  get, put, delete, touch   one record
-  scan     prints records of a table
-  count    prints their number
-  drop     deletes a table
-  explain  says what operations on a table would take
-  verify   reads everything that is stored of a table, and says what is wrong
-  stats    counts a table's containers, records and bytes
-  inspect  shows one container as it is stored
-  repair   mends what verify finds, and saves what it takes away
-  vacuum   removes what interrupted work left behind, and merges small containers
-  export   writes a table into a folder, as NDJSON
-  import   puts such records into a table
-  copy     copies a table into another store, on either cloud
-  adopt    puts plain entities, one per record, into a table; release writes them again
-  compare-with  compares a table with plain entities
-  doctor   tries an account: rights, the drivers' promises, latencies
-  compare  compares three ways to store small records, inside deployed functions
-  cost     estimates a table's monthly bill on both clouds, without running anything
-  completion  prints what completes these commands in bash or zsh`,
-  options: {},
-  examples: ['stowage copy --help', COST.examples[0]!, 'stowage compare --endpoints FILE --cloud gcp'],
-});
-
 const COMPARE = command({
   name: 'stowage compare',
   operands: [PLAN_OPERAND],
@@ -66,6 +38,19 @@ const COMMANDS: Readonly<Record<string, RunnableCommand>> = {
   ...STORE_COMMANDS,
   completion: { declared: COMPLETION, run: () => runCommand(COMPLETION, args, complete) },
 };
+
+/** Each command with the first words of what it says about itself. */
+const LIST = Object.entries(COMMANDS).map(
+  ([name, { declared }]) => `  ${name.padEnd(12)}  ${/^[^.,:;]*/.exec(declared.about)![0]}`,
+);
+
+const STOWAGE = command({
+  name: 'stowage',
+  operands: ['COMMAND'],
+  about: `Its commands; each says with --help what it takes, and --version prints the version.\n${LIST.join('\n')}`,
+  options: {},
+  examples: ['stowage copy --help', COST.examples[0]!, 'stowage compare --endpoints FILE --cloud gcp'],
+});
 
 process.stdout.on('error', endWithoutOutput);
 if (name === '--version') {
@@ -112,7 +97,7 @@ async function compare({ operands, values }: CommandLine<typeof COMPARE.options>
   const signal = interrupted(warn);
   // Loaded here, because other commands need not wait for it.
   const { compareDeployed } = await import('./compare-deployed.ts');
-  const { sourceFacts } = await import('./this-machine.ts');
+  const { sourceFacts } = await import('./comparison.ts');
   try {
     return await compareDeployed({
       endpointsFile: values.endpoints,

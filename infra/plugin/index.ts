@@ -5,7 +5,7 @@ import { compareDeployed, linkToDeployed } from '../cli/compare-deployed.ts';
 import { EndpointError } from '../cli/endpoints.ts';
 import { EXIT } from '../cli/exit.ts';
 import { interrupted } from '../cli/interrupt.ts';
-import { sourceFacts } from '../cli/this-machine.ts';
+import { sourceFacts } from '../cli/comparison.ts';
 import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';

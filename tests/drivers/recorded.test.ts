@@ -3,9 +3,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Exchange } from '../../infra/cli/doctor/examined-place.ts';
 import {
   datastoreRequestText,
+  type Exchange,
   recordedPrefix,
   type Recording,
   tableRequestText,

@@ -1,7 +1,7 @@
 // The commands that move tables: export, import, copy.
 import type { Store } from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { keyPart, keyTemplate } from '../../plain/key-template.ts';
+import { keyPart, keyTemplate } from '../../plain/plain-place.ts';
 import { choice, refusing, UsageError, wholeNumber } from '../command-options.ts';
 import { say } from '../print.ts';
 import { checksumOf, COPY_STATE, copyTable, encodedTable } from './copy.ts';
@@ -16,7 +16,6 @@ const RANGES_MAX = 256;
 
 const exportAll = storeCommand({
   name: 'stowage export',
-  operands: ['TABLE'],
   about: `Writes a table into a folder: NDJSON, a line per record, types kept. Run again after an interruption it goes on. A record
 that nobody changes meanwhile is in it once; the export is no snapshot.`,
   options: { from: FROM, out: { value: 'DIR', help: 'the folder; default TABLE.export' }, ranges: RANGES },
@@ -37,7 +36,7 @@ that nobody changes meanwhile is in it once; the export is no snapshot.`,
 const importAll = storeCommand({
   name: `stowage import`,
   operands: ['DIR|FILE|-'],
-  about: `Puts the records of an export, or of a file or the standard input (-), into a table, over what is there: NDJSON, a line
+  about: `Puts records into a table, over what is there: of an export, or of a file or the standard input (-): NDJSON, a line
 {"key":"a","value":1} for each record, or with a key option any object; or CSV with a header, its values as texts. Gzip is
 unpacked. After an interruption run it again.
 Exit codes: 0 all are put, 1 some could not be, 2 a line is no record: those above it are put.`,
@@ -79,7 +78,6 @@ async function keyOption(field: string | undefined, template: string | undefined
 
 const copy = storeCommand({
   name: 'stowage copy',
-  operands: ['TABLE'],
   about: `Copies a table into another store, then compares both by counts and checksums. Run again after an interruption it goes
 on. A record that nobody changes meanwhile arrives as it is; the copy is no snapshot.
 Exit codes: 0 both hold the same, 1 the copy failed, or they differ.`,

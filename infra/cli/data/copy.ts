@@ -1,9 +1,80 @@
-// Copies a table into another store, in ranges side by side, each of which can go on where it
-// stopped. It is no snapshot: a record that is changed meanwhile arrives as it was at some moment.
+// Reads and writes many records: in calls of at most 1,000 records and about a MiB, and in ranges
+// side by side, each of which can go on where it stopped. A copy is no snapshot: a record that is
+// changed meanwhile arrives as it was at some moment.
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import type { EncodedValue, Entry, Store, Table, TableOptions } from '../../../shared/store/index.ts';
-import { batchesOf, putAll, sideBySide } from './batches.ts';
+import type { EncodedValue, Entry, PutItem, Store, Table, TableOptions } from '../../../shared/store/index.ts';
+import { given } from '../command-options.ts';
+import { warn } from '../print.ts';
 import { Checksum, lineOf } from './record-line.ts';
+
+const BATCH_RECORDS = 1_000;
+const BATCH_BYTES = 1024 * 1024;
+/** The command ends if a record fails this many times in a row. */
+const TRIES_MAX = 8;
+const PAUSE_FIRST_MS = 200;
+
+/** Records in batches, of which the last may be empty. The scan's cursor is behind each batch. */
+export async function* batchesOf<Item extends Pick<PutItem<EncodedValue>, 'value'>>(
+  records: AsyncIterable<Item> | Iterable<Item>,
+): AsyncGenerator<Item[]> {
+  let items: Item[] = [];
+  let bytes = 0;
+  for await (const item of records) {
+    items.push(item);
+    bytes += item.value.bytes.length;
+    if (items.length < BATCH_RECORDS && bytes < BATCH_BYTES) continue;
+    yield items;
+    items = [];
+    bytes = 0;
+  }
+  yield items;
+}
+
+/** Writes over what is there. Retries what may succeed, and prints that; throws other errors. */
+export async function putAll(
+  table: Table<EncodedValue>,
+  items: readonly PutItem<EncodedValue>[],
+  signal: AbortSignal,
+  onWritten: (count: number) => void = () => {},
+): Promise<void> {
+  let left = items;
+  for (let tries = 1; ; tries += 1) {
+    const outcomes = await table.putMany(left, { signal });
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
+    onWritten(outcomes.length - errors.length);
+    const fatal = errors.find(({ retryable, code }) => !retryable && code !== 'unknown');
+    if (fatal !== undefined) throw fatal;
+    const [failed] = errors;
+    if (failed === undefined) return;
+    signal.throwIfAborted();
+    if (tries === TRIES_MAX) throw new Error(`${failed.message}: run the command again`, { cause: failed });
+    const trouble = failed.code === 'throttled' ? 'asks to slow down' : 'does not answer';
+    warn(`the store ${trouble}, try ${tries + 1} of ${TRIES_MAX}`);
+    left = left.filter((_, index) => outcomes[index]?.status === 'failed');
+    await sleep(PAUSE_FIRST_MS * 2 ** (tries - 1), undefined, { signal });
+  }
+}
+
+/** Works on all items at once. The first failure ends the others, then is thrown. */
+export async function sideBySide<T>(
+  items: readonly T[],
+  signal: AbortSignal,
+  work: (item: T, index: number, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  await Promise.all(
+    items.map(async (item, index) => {
+      try {
+        await work(item, index, either);
+      } catch (error) {
+        failed.abort(error);
+      }
+    }),
+  );
+  failed.signal.throwIfAborted();
+}
 
 /** How far ranges of a table have come: a cursor for each, null for one that is done. */
 export const COPY_STATE = z.strictObject({ ranges: z.array(z.string().nullable()), records: z.int() });
@@ -53,11 +124,7 @@ export async function copyTable({ from, to, table, target: name, ...options }: C
   const source = await encodedTable(from, table, { create: false });
   const target = await encodedTable(to, name, layoutOf(source));
   return await putRanges(source, options, (entries, signal) => {
-    const items = entries.map(({ key, value, expiresAtMs }) => ({
-      key,
-      value,
-      ...(expiresAtMs !== undefined && { expiresAtMs }),
-    }));
+    const items = entries.map(({ key, value, expiresAtMs }) => given({ key, value, expiresAtMs }));
     return putAll(target, items, signal);
   });
 }
@@ -82,7 +149,7 @@ export async function checksumOf(
 
 /** The options by which a table is made like another. */
 export function layoutOf({ order, groupBy }: Pick<Table<unknown>, 'order' | 'groupBy'>) {
-  return { order, ...(groupBy !== undefined && { groupBy }) };
+  return given({ order, groupBy });
 }
 
 export function encodedTable(

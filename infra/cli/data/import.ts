@@ -1,15 +1,18 @@
 // Imports records into a table: the folder of an export, or NDJSON or CSV of one file or of the
 // standard input. It writes over what is there, so an interrupted import is run again.
+import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import type { EncodedValue, PutItem, Store } from '../../../shared/store/index.ts';
-import { batchesOf, putAll, sideBySide } from './batches.ts';
-import { encodedTable } from './copy.ts';
-import { rowsOf } from './csv-rows.ts';
-import { linesOf, linesOfExport, type Manifest, readManifest } from './files.ts';
-import { bytesOf, type Input, STANDARD_INPUT } from './input.ts';
-import { UsageError } from '../command-options.ts';
+import { given, UsageError } from '../command-options.ts';
+import { batchesOf, encodedTable, putAll, sideBySide } from './copy.ts';
+import { type Manifest, readManifest } from './export.ts';
+import { linesOf, linesOfExport, rowsOf, unpacked } from './input.ts';
 import { Checksum, itemOf, type KeyOf, plainItemOf } from './record-line.ts';
+
+/** The name of the standard input in place of a file's. */
+const STANDARD_INPUT = '-';
 
 export interface ImportOptions {
   readonly store: Store;
@@ -29,40 +32,44 @@ export interface ImportOptions {
 
 /** The records put. Rejects with the file and line that cannot be read, or the error of a put. */
 export async function importTable(options: ImportOptions): Promise<number> {
-  const { source } = options;
+  const { source, signal } = options;
   const found = source === STANDARD_INPUT ? undefined : await stat(source);
-  const isFolder = found?.isDirectory() === true;
-  if (isFolder && (options.keyOf !== undefined || options.format === 'csv'))
+  const manifest = found?.isDirectory() === true ? await finishedExport(options) : undefined;
+  if (manifest === undefined && options.format === 'csv' && options.keyOf === undefined)
+    throw new UsageError('a row of CSV needs a key: give --key-field NAME, or --key-template TEMPLATE');
+  const order = options.order ?? manifest?.order;
+  const groupBy = order === 'key' ? manifest?.groupBy : undefined;
+  const table = await encodedTable(options.store, options.table, given({ order, groupBy }));
+  let records = 0;
+  const put = async (items: AsyncIterable<Item>, share: () => number | undefined, either: AbortSignal) => {
+    let bad: unknown;
+    for await (const batch of batchesOf(untilBad(items, (error) => (bad = error))))
+      await putAll(table, batch, either, (count) => options.onProgress((records += count), share()));
+    if (bad !== undefined) throw bad;
+  };
+  if (manifest === undefined) {
+    const input = addAbortSignal(signal, found === undefined ? process.stdin : createReadStream(source));
+    await put(itemsOf(options, input), () => found && (input as ReadStream).bytesRead / found.size, signal);
+    return records;
+  }
+  const all = manifest.ranges.reduce((sum, range) => sum + range.records, 0);
+  await sideBySide(manifest.ranges, signal, ({ file }, _, either) =>
+    put(exportedIn(path.join(source, file)), () => records / all, either),
+  );
+  return records;
+}
+
+async function finishedExport({ source, format, keyOf }: ImportOptions): Promise<Manifest> {
+  if (keyOf !== undefined || format === 'csv')
     throw new UsageError(
       'an export holds the keys of its records: it takes no --key-field, --key-template or --format csv',
     );
-  const manifest = isFolder ? await readManifest(source) : undefined;
-  if (isFolder && manifest === undefined)
-    throw new Error(`${source} holds no table.json: name the folder of an export`);
-  if (manifest?.ranges.some(({ cursor }) => cursor !== null) === true)
+  const manifest = await readManifest(source);
+  if (manifest === undefined) throw new Error(`${source} holds no table.json: name the folder of an export`);
+  if (manifest.ranges.some(({ cursor }) => cursor !== null))
     throw new Error(`the export in ${source} is not finished: run it again first`);
-  if (manifest !== undefined) await checkSums(source, manifest);
-  const order = options.order ?? manifest?.order;
-  const groupBy = order === 'key' ? manifest?.groupBy : undefined;
-  const layout = { ...(order !== undefined && { order }), ...(groupBy !== undefined && { groupBy }) };
-  const table = await encodedTable(options.store, options.table, layout);
-  const files = manifest?.ranges.map(({ file }) => path.join(source, file)) ?? [source];
-  const all = manifest?.ranges.reduce((sum, range) => sum + range.records, 0);
-  let records = 0;
-  let bytesRead = 0;
-  const onRead = (bytes: number): void => void (bytesRead = bytes);
-  const shareDone = (): number | undefined => {
-    if (all !== undefined) return records / all;
-    return found && bytesRead / found.size;
-  };
-  await sideBySide(files, options.signal, async (file, _, signal) => {
-    let bad: unknown;
-    const items = isFolder ? exportedIn(file) : itemsOf({ ...options, onRead, signal });
-    for await (const batch of batchesOf(untilBad(items, (error) => (bad = error))))
-      await putAll(table, batch, signal, (count) => options.onProgress((records += count), shareDone()));
-    if (bad !== undefined) throw bad;
-  });
-  return records;
+  await checkSums(source, manifest);
+  return manifest;
 }
 
 /** Before anything is put: a file may have been cut or edited. */
@@ -90,21 +97,13 @@ async function* exportedIn(file: string): AsyncGenerator<Item> {
   for await (const { number, text } of linesOfExport(file)) yield itemAt(file, number, () => itemOf(text));
 }
 
-async function* itemsOf({
-  source,
-  format,
-  keyOf,
-  ...reading
-}: ImportOptions & Pick<Input, 'onRead'>): AsyncGenerator<Item> {
+async function* itemsOf({ source, format, keyOf }: ImportOptions, input: AsyncIterable<Buffer>): AsyncGenerator<Item> {
   const name = source === STANDARD_INPUT ? 'the standard input' : source;
-  const bytes = bytesOf({ source, name, ...reading });
-  if (format === 'csv') {
-    if (keyOf === undefined)
-      throw new UsageError('a row of CSV needs a key: give --key-field NAME, or --key-template TEMPLATE');
-    for await (const { number, row } of rowsOf(bytes, name)) yield itemAt(name, number, () => plainItemOf(row, keyOf));
-    return;
-  }
-  for await (const { number, text } of linesOf(bytes, name)) yield itemAt(name, number, () => itemOf(text, keyOf));
+  const bytes = unpacked(input, name);
+  if (format === 'ndjson')
+    for await (const { number, text } of linesOf(bytes, name)) yield itemAt(name, number, () => itemOf(text, keyOf));
+  else
+    for await (const { number, row } of rowsOf(bytes, name)) yield itemAt(name, number, () => plainItemOf(row, keyOf!));
 }
 
 function itemAt(name: string, number: number, read: () => Item): Item {

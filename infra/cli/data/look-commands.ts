@@ -1,20 +1,27 @@
-// The commands that look at what is stored, and mend it: verify, stats, inspect, repair.
+// The commands that look at what is stored, and tidy and mend it: verify, stats, inspect, repair,
+// vacuum.
 import { open } from 'node:fs/promises';
-import type { ContainerInfo, Finding, PageInfo, Taken, VerifyReport } from '../../../shared/store/index.ts';
+import type {
+  ContainerInfo,
+  Finding,
+  PageInfo,
+  Taken,
+  VacuumReport,
+  VerifyReport,
+} from '../../../shared/store/index.ts';
 import { EXIT } from '../exit.ts';
-import { UsageError } from '../command-options.ts';
-import { say, sayLines } from '../print.ts';
+import { given, positiveNumber, quoted, UsageError, wholeNumber } from '../command-options.ts';
+import { erase, say, sayLines, warn } from '../print.ts';
+import { progress } from '../progress.ts';
 import { FROM, storeCommand } from './open-store.ts';
 
 const JSON_OPTION = { help: 'prints the report as JSON' };
 
 const verify = storeCommand({
   name: 'stowage verify',
-  operands: ['TABLE'],
   about: `Reads everything that is stored of a table, and says what is damaged, missing or misplaced. Writes nothing.
 Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be read.`,
   options: { from: FROM, json: JSON_OPTION },
-  examples: ['stowage verify users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [table = ''], values }, signal) {
     const onFinding = values.json ? {} : { onFinding: (finding: Finding) => say(findingText(finding)) };
     const report = await store.verify(table, { signal, ...onFinding });
@@ -25,10 +32,8 @@ Exit codes: 0 nothing is wrong, 1 there are findings, or the table could not be 
 
 const stats = storeCommand({
   name: 'stowage stats',
-  operands: ['TABLE'],
   about: `Reads a table and counts its containers by level, records and bytes; as costly as verify.`,
   options: { from: FROM, json: JSON_OPTION },
-  examples: ['stowage stats users --from azure://myaccount/stowage'],
   async run(store, { operands: [table = ''], values }, signal) {
     const { findings, ...report } = await store.verify(table, { signal });
     sayLines(values.json ? JSON.stringify(report, null, 2) : statsText({ findings, ...report }));
@@ -37,7 +42,6 @@ const stats = storeCommand({
 
 const inspect = storeCommand({
   name: 'stowage inspect',
-  operands: ['TABLE'],
   about: `Shows one container as it is stored: the root, the one named, or the leaf that owns a key. Writes nothing.`,
   options: {
     from: FROM,
@@ -49,11 +53,7 @@ const inspect = storeCommand({
   async run(store, { operands: [table = ''], values }, signal) {
     const { container, key } = values;
     if (container !== undefined && key !== undefined) throw new UsageError('give --container or --key, not both');
-    const info = await store.inspect(table, {
-      signal,
-      ...(container !== undefined && { container }),
-      ...(key !== undefined && { key }),
-    });
+    const info = await store.inspect(table, given({ signal, container, key }));
     if (values.json) sayLines(JSON.stringify(info, null, 2));
     else for (const line of infoLines(info)) say(line);
   },
@@ -61,7 +61,6 @@ const inspect = storeCommand({
 
 const repair = storeCommand({
   name: 'stowage repair',
-  operands: ['TABLE'],
   about: `Mends what verify finds. Keeps the records of readable pages; what it takes away it writes to a file first: NDJSON, a
 line per container, with its stored parts in base64 and what is lost. Run it again after an interruption.
 Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
@@ -86,6 +85,49 @@ Exit codes: 0 nothing is wrong any more, 1 something is, or the repair failed.`,
     if (verified.findingCount > 0) process.exitCode = EXIT.failed;
   },
 });
+
+const DAY_SECONDS = 86_400;
+
+const vacuum = storeCommand({
+  name: 'stowage vacuum',
+  about: `Removes what interrupted work left behind, and merges small containers. Safe beside any other work. What is not done
+when --timeout has passed, or at Ctrl-C, another command goes on with: it is printed.
+Exit codes: 0 all is done, 1 some is left, or the vacuum failed.`,
+  options: {
+    from: FROM,
+    quiet: { value: 'SECONDS', default: '120', help: 'merges what one process at most wrote for so long' },
+    timeout: { value: 'SECONDS', default: String(DAY_SECONDS), help: 'ends after so long with what is done by then' },
+    cursor: { value: 'CURSOR', help: 'goes on where another vacuum of the table ended' },
+    json: JSON_OPTION,
+  },
+  async run(store, { operands: [table = ''], values }, signal) {
+    const quietMs = 1_000 * wholeNumber('--quiet', values.quiet, 0, DAY_SECONDS);
+    const timeoutMs = 1_000 * positiveNumber('--timeout', values.timeout, DAY_SECONDS);
+    if (timeoutMs <= quietMs) throw new UsageError('--timeout must be longer than --quiet, which it begins with');
+    const show = progress();
+    const onProgress = (report: VacuumReport): void => show(vacuumText(report), report.passed / report.listed);
+    const options = given({ quietMs, timeoutMs, signal, onProgress, cursor: values.cursor });
+    const report = await store.vacuum(table, options).finally(erase);
+    if (values.json) sayLines(JSON.stringify(report, null, 2));
+    else say(vacuumReportText(report));
+    const { cursor } = report;
+    if (cursor === undefined) return;
+    const again = [table, '--from', values.from ?? '', '--cursor', cursor].map(quoted);
+    warn(`Not all is done. This goes on: stowage vacuum ${again.join(' ')}`);
+    process.exitCode = signal.aborted ? EXIT.interrupted : EXIT.failed;
+  },
+});
+
+function vacuumText({ passed, listed, merged, movedBytes }: VacuumReport): string {
+  return `${passed} of ${listed} containers looked at, ${merged} merged, ${movedBytes} bytes moved`;
+}
+
+function vacuumReportText(report: VacuumReport): string {
+  const { removed, left, foreign, stripped, purged, busy, damaged, entriesDropped } = report;
+  const others = { removed, left, foreign, stripped, purged, busy, damaged, 'entries dropped': entriesDropped };
+  const counts = Object.entries(others).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
+  return [vacuumText(report), ...counts].join(', ');
+}
 
 function countsText({ records, pages, containers, branches, bytes, unlinked }: VerifyReport): string {
   const linked = unlinked === 0 ? '' : `; ${unlinked} containers are linked by none: a vacuum judges them`;
@@ -158,4 +200,4 @@ async function appendTaken(file: string, { parts, ...taken }: Taken): Promise<vo
   await handle.datasync();
 }
 
-export const LOOK_COMMANDS = { verify, stats, inspect, repair };
+export const LOOK_COMMANDS = { verify, stats, inspect, repair, vacuum };

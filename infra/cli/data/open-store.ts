@@ -29,17 +29,23 @@ export function opened(option: string, address: unknown, createTable = true): St
 
 type Options = Readonly<Record<string, Option>>;
 
-interface StoreCommand<Declared extends Options> extends Command<Declared> {
+interface StoreCommand<Declared extends Options> extends Omit<Command<Declared>, 'examples'> {
+  /** Default: one with the table users. */
+  readonly examples?: readonly string[];
   /** Prints after an interruption that the same command goes on. */
   readonly goesOn?: true;
   readonly run: (store: Store, given: CommandLine<Declared>, signal: AbortSignal) => Promise<void>;
 }
 
-/** A command on the store at its `--from`, or `--to` if it has no `--from`. Closes the store. */
+/**
+ * A command on the store at its `--from`, or `--to` if it has no `--from`; it closes the store.
+ * Takes TABLE, unless it names other operands.
+ */
 export function storeCommand<const Declared extends Options>(command: StoreCommand<Declared>): RunnableCommand {
-  const { about, goesOn, run, ...given } = command;
-  const declared: Command<Declared> = { ...given, about: `${about}\n${ADDRESS_HELP}` };
-  const name = 'from' in given.options ? 'from' : 'to';
+  const { about, goesOn, run, ...more } = command;
+  const examples = [`${command.name} users --from gcp://my-project/stowage-prod`];
+  const declared = { operands: ['TABLE'], examples, ...more, about: `${about}\n${ADDRESS_HELP}` };
+  const name = 'from' in command.options ? 'from' : 'to';
   const runLine = (args: readonly string[]): Promise<void> =>
     runCommand(declared, args, async (line) => {
       // An empty variable counts as absent.

@@ -2,12 +2,12 @@
 import { addAbortSignal } from 'node:stream';
 import { inspect } from 'node:util';
 import { decode, encode, type EncodedValue, type Entry } from '../../../shared/store/index.ts';
-import { choice, UsageError, wholeNumber } from '../command-options.ts';
+import { choice, given, UsageError, wholeNumber } from '../command-options.ts';
 import { printableKey, say, sayLines, warn } from '../print.ts';
 import { wholeTextOf } from '../terminal-text.ts';
 import { checkExact } from '../../../functions/http/exact-json.ts';
 import { encodedTable } from './copy.ts';
-import { LINE_BYTES_MAX } from './files.ts';
+import { LINE_BYTES_MAX } from './input.ts';
 import { FROM, storeCommand } from './open-store.ts';
 import { lineOf, readableValue } from './record-line.ts';
 
@@ -56,13 +56,8 @@ const put = storeCommand({
     const order = create === undefined ? undefined : choice('--create', create, ['hash', 'key']);
     const value = valueOf(codec, text === undefined ? await standardInput(signal) : Buffer.from(text));
     const table = await encodedTable(store, name, { signal, ...(order === undefined ? { create: false } : { order }) });
-    const { version } = await table.put(key, value, {
-      signal,
-      ...(ttlMs !== undefined && { ttlMs }),
-      ...(ifVersion !== undefined && { ifVersion }),
-      ...(ifAbsent && { ifAbsent }),
-    });
-    say(version);
+    const options = given({ signal, ttlMs, ifVersion, ifAbsent: ifAbsent || undefined });
+    say((await table.put(key, value, options)).version);
   },
 });
 
@@ -77,7 +72,7 @@ Exit codes: 0 it is gone, or was not there, 1 it could not be deleted.`,
     const [name = '', key = ''] = operands;
     const ifVersion = values['if-version'];
     const table = await encodedTable(store, name, { create: false, signal });
-    const { deleted } = await table.delete(key, { signal, ...(ifVersion !== undefined && { ifVersion }) });
+    const { deleted } = await table.delete(key, given({ signal, ifVersion }));
     say(deleted ? 'deleted' : 'there was none');
   },
 });
@@ -100,19 +95,16 @@ Exit codes: 0 it has it, 1 there is no such record, or it could not be written.`
 
 const count = storeCommand({
   name: 'stowage count',
-  operands: ['TABLE'],
   about: `Prints the number of records, by a small read of each leaf in most cases. --prefix needs a table of order key.`,
   options: { from: FROM, prefix: { value: 'TEXT', help: 'of keys that begin so' } },
-  examples: ['stowage count users --from gcp://my-project/stowage-prod'],
   async run(store, { operands: [name = ''], values: { prefix } }, signal) {
     const table = await encodedTable(store, name, { create: false, signal });
-    say(String(await table.count({ signal, ...(prefix !== undefined && { prefix }) })));
+    say(String(await table.count(given({ signal, prefix }))));
   },
 });
 
 const drop = storeCommand({
   name: 'stowage drop',
-  operands: ['TABLE'],
   about: `Deletes a table with all its records, for which --yes must be given. Run again after an interruption it goes on.
 Exit codes: 0 it is gone, 1 there was none, or it could not be deleted.`,
   options: { from: FROM, yes: { help: 'its records may go' } },
@@ -130,7 +122,6 @@ const LIMIT_MAX = 1e12;
 
 const scan = storeCommand({
   name: 'stowage scan',
-  operands: ['TABLE'],
   about: `Prints records, a line each, as \`export\` writes them. Bounds and --reverse need a table of order key.`,
   options: {
     from: FROM,
@@ -146,10 +137,9 @@ const scan = storeCommand({
   async run(store, { operands: [name = ''], values }, signal) {
     const { from: _, limit: text, keys, reverse, ...bounds } = values;
     const limit = wholeNumber('--limit', text, 1, LIMIT_MAX);
-    const given = Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
     const table = await encodedTable(store, name, { create: false, signal });
     // Asks for one more than it prints, as a cursor does not tell whether there is one.
-    const options = { ...given, ...(reverse && { reverse }), limit: limit + 1, signal };
+    const options = given({ ...bounds, reverse: reverse || undefined, limit: limit + 1, signal });
     const found = keys ? table.keys(options) : table.scan(options);
     let cursor: string | undefined;
     let count = 0;
@@ -164,6 +154,7 @@ const scan = storeCommand({
 
 const tables = storeCommand({
   name: 'stowage tables',
+  operands: [],
   about: `Lists the tables of a store.`,
   options: { from: FROM, json: { help: 'prints the list as JSON' } },
   examples: ['stowage tables --from azure://myaccount/stowage'],

@@ -7,7 +7,7 @@ import { UsageError } from '../command-options.ts';
 import { erase, say, warn } from '../print.ts';
 import { progress } from '../progress.ts';
 import { readText } from '../terminal-text.ts';
-import { stateFile } from './files.ts';
+import { stateFile } from './export.ts';
 
 export interface Resumed<State> {
   /** Holds how far the work has come; removed once all is done. */

@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
-import { emulatorIn } from '../../../functions/gcp/emulator-address.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
 import { tableCalls } from '../../../shared/drivers/azure-tables/table-calls.ts';
 import { driverOn as tablesOn } from '../../../shared/drivers/azure-tables/azure-driver.ts';
@@ -14,26 +13,32 @@ import { datastoreCalls } from '../../../shared/drivers/datastore/datastore-call
 import { driverOn as datastoreOn } from '../../../shared/drivers/datastore/datastore-driver.ts';
 import { LIMITS } from '../../../shared/drivers/datastore/entity-mapping.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
-import { azureAccountAt, checkParameters, gcloudAuth, type Surroundings, urlIn } from '../data/address.ts';
-import { gcloudClient, loaded, tableClientAt } from '../data/plain-address.ts';
+import {
+  azureAccountAt,
+  checkParameters,
+  databaseAt,
+  gcloudClient,
+  loaded,
+  type Surroundings,
+  tableClientAt,
+  urlIn,
+} from '../data/address.ts';
 import { UsageError } from '../command-options.ts';
 import type { AskTool } from '../external-tools.ts';
-import type { Place, Transport } from './examined-place.ts';
+import type { Place, Transport } from './examine.ts';
 import { recordingChannel, recordingClient } from './recording.ts';
-
-type Around = Omit<Surroundings, 'createTable'>;
 
 const SERVICE = 'https://datastore.googleapis.com';
 
 /** Opens a place. No I/O. Throws a UsageError for a wrong address. */
-export async function placeAt(option: string, address: string, around: Around): Promise<Place> {
+export async function placeAt(option: string, address: string, around: Surroundings): Promise<Place> {
   const url = urlIn(address);
   const isGoogles = url?.protocol === 'gcp:' && /^(\/[^/]*)?$/.test(url.pathname);
   const isAzures = url?.protocol === 'azure:' && url.pathname.length <= 1;
   if (url === undefined || url.hostname === '' || !(isGoogles || isAzures))
     throw new UsageError(`${option} takes gcp://PROJECT/DATABASE or azure://ACCOUNT, not ${JSON.stringify(address)}`);
-  checkParameters(option, url);
-  if (url.searchParams.has('kind')) throw new UsageError(`${option} takes no kind: the examination has one of its own`);
+  // The examination has a kind of its own.
+  checkParameters(option, url, isGoogles ? ['namespace'] : []);
   const secrets = new Set<string>();
   const ask: AskTool = async (tool, args) => {
     const said = await around.ask(tool, args);
@@ -53,43 +58,39 @@ export async function placeAt(option: string, address: string, around: Around): 
 
 type Opened = Omit<Place, 'address' | 'name' | 'withoutSecrets'>;
 
-async function datastoreAt(url: URL, kind: string, { ask, env }: Around): Promise<Opened> {
+async function datastoreAt(url: URL, kind: string, surroundings: Surroundings): Promise<Opened> {
   const { Datastore } = await loaded(() => import('@google-cloud/datastore'), '@google-cloud/datastore');
-  const endpoint = emulatorIn(env);
-  const projectId = decodeURIComponent(url.hostname);
-  const databaseId = url.pathname.slice(1);
-  const namespace = url.searchParams.get('namespace') ?? '';
-  const options = { projectId, databaseId, namespace };
-  const auth = gcloudAuth(ask);
-  const to = endpoint === undefined ? { auth } : { endpoint, allowInsecureConnection: true };
+  const { endpoint, space: database, to } = databaseAt(url, surroundings);
+  const space = { ...database, kind };
+  const { ask } = surroundings;
   const sdk = endpoint === undefined ? { authClient: await gcloudClient(ask) } : { apiEndpoint: endpoint };
   // Its types know one version of Google's authentication library, and it uses another.
-  const sdkClient = () => new Datastore({ ...options, ...(sdk as object) });
+  const sdkClient = () => new Datastore({ ...database, ...(sdk as object) });
   const transports: readonly Transport[] = [
-    { name: 'own', isAtomic: false, open: () => datastoreDriver({ ...options, kind, ...to }) },
+    { name: 'own', isAtomic: false, open: () => datastoreDriver({ ...space, ...to }) },
     { name: 'sdk', isAtomic: false, open: () => datastoreDriver({ client: sdkClient(), kind }) },
   ];
   return {
     provider: 'datastore',
     isEmulator: endpoint !== undefined,
     transports,
-    space: { ...options, kind },
+    space,
     recorded: (exchanges) => {
-      const calls = datastoreCalls({ ...options, ...to }, recordingChannel(exchanges));
-      return datastoreOn(calls, { space: { ...options, kind }, limits: LIMITS, doubtful: false });
+      const calls = datastoreCalls({ ...space, ...to }, recordingChannel(exchanges));
+      return datastoreOn(calls, { space, limits: LIMITS, doubtful: false });
     },
     assumed: DATASTORE_PROFILE,
     serviceTimeMs: () => http2TimeMs(endpoint ?? SERVICE),
     region: async () => {
       if (endpoint !== undefined) return undefined;
-      const database = [`--database=${databaseId || '(default)'}`, `--project=${projectId}`];
-      return await ask('gcloud', ['firestore', 'databases', 'describe', ...database, '--format=value(locationId)']);
+      const named = [`--database=${space.databaseId || '(default)'}`, `--project=${space.projectId}`];
+      return await ask('gcloud', ['firestore', 'databases', 'describe', ...named, '--format=value(locationId)']);
     },
     remove: () => emptied(transports),
   };
 }
 
-async function tablesAt(url: URL, tableName: string, around: Around, secrets: Set<string>): Promise<Opened> {
+async function tablesAt(url: URL, tableName: string, around: Surroundings, secrets: Set<string>): Promise<Opened> {
   const account = azureAccountAt(url.hostname, around);
   const { endpoint, credential } = account;
   if (credential !== undefined && 'key' in credential) secrets.add(credential.key);

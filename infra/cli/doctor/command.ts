@@ -1,10 +1,12 @@
 // `stowage doctor`: tries an account or an emulator, and writes a report to attach to an issue.
 import { writeFile } from 'node:fs/promises';
+import { textTable, wrapped } from '../../../shared/lab/kit/text-table.ts';
 import { ADDRESS_HELP } from '../data/address.ts';
 import { EXIT } from '../exit.ts';
 import { exitCodeOf } from '../interrupt.ts';
 import {
   command,
+  given,
   type CommandLine,
   runCommand,
   type RunnableCommand,
@@ -13,10 +15,9 @@ import {
 } from '../command-options.ts';
 import { say, sayLines, warn } from '../print.ts';
 import { askTool } from '../external-tools.ts';
-import { examine } from './examine.ts';
 import { placeAt } from './cloud-places.ts';
+import { type Examination, examine, type Seen } from './examine.ts';
 import type { Recording } from './recording.ts';
-import { examinationText } from './text.ts';
 
 /** Enough for a p99. */
 const REQUESTS = 100;
@@ -53,13 +54,53 @@ async function run({ values }: CommandLine<typeof DOCTOR.options>, signal: Abort
   const place = await placeAt('--on', values.on, { ask: askTool, env: process.env });
   const onLeft = (what: string): void =>
     warn(place.withoutSecrets(`Not removed; what was written, if anything, is left in ${what}`));
-  const { record } = values;
-  const onRecorded = (recording: Recording): Promise<void> =>
-    writeFile(record!, place.withoutSecrets(`${JSON.stringify(recording, null, 2)}\n`));
-  const recorded = record === undefined ? {} : { onRecorded };
-  const examination = await examine(place, { requests, signal, onStep: warn, onLeft, ...recorded });
-  await writeFile(values.out, place.withoutSecrets(`${JSON.stringify(examination, null, 2)}\n`));
+  const write = (file: string, content: Recording | Examination): Promise<void> =>
+    writeFile(file, place.withoutSecrets(`${JSON.stringify(content, null, 2)}\n`));
+  const { record, out } = values;
+  const onRecorded = record === undefined ? undefined : (recording: Recording) => write(record, recording);
+  const examination = await examine(place, given({ requests, signal, onStep: warn, onLeft, onRecorded }));
+  await write(out, examination);
   sayLines(place.withoutSecrets(examinationText(examination)));
-  say(`wrote ${values.out}`);
+  say(`wrote ${out}`);
   return examination.broken.length === 0 && examination.left === null ? EXIT.ok : EXIT.failed;
+}
+
+function examinationText(examination: Examination): string {
+  const { address, isEmulator, region, clockAheadMs, transports, broken, unlike, left } = examination;
+  const clock = clockAheadMs === null ? 'not told' : `${clockAheadMs} ms ahead, to half a second`;
+  return [
+    `${address}${isEmulator ? ' (an emulator)' : ''}`,
+    `  region  ${region ?? 'not told'}`,
+    `  clock   ${clock}`,
+    ...transports.flatMap(seenLines),
+    '',
+    ...listed('Broken, so that the store would not work here as promised:', broken),
+    ...listed('Otherwise than assumed, without breaking anything:', unlike),
+    ...(left === null ? [] : [`Not removed; what was written, if anything, is left in ${left}`]),
+    `Verdict: ${broken.length === 0 ? 'it keeps every promise that was tried' : `${broken.length} things are broken`}.`,
+  ].join('\n');
+}
+
+function seenLines({ transport, refused, checks, broken, counters, latencies, commitsPerSecond }: Seen): string[] {
+  const { readCalls, writeCalls, removeCalls, listCalls } = counters;
+  const requests = readCalls + writeCalls + removeCalls + listCalls;
+  const rights = refused.length === 0 ? 'all kinds of requests' : `no ${refused.map(({ kind }) => kind).join(', ')}`;
+  const rows = Object.entries(latencies).map(([kind, { p50Ms, p90Ms, p99Ms, maxMs }]) => [
+    kind,
+    ...[p50Ms, p90Ms, p99Ms, maxMs].map(String),
+  ]);
+  const held = refused.length === 0 ? `${checks - broken.length} of ${checks} promises hold` : 'no promise was tried';
+  return [
+    '',
+    `Transport ${transport}: it may make ${rights}; ${held}; ${requests} requests`,
+    ...(rows.length === 0 ? [] : [textTable(['milliseconds', 'p50', 'p90', 'p99', 'max'], rows, 1)]),
+    ...(commitsPerSecond === null
+      ? []
+      : [`  One entity takes ${commitsPerSecond} commits per second, one after another`]),
+  ];
+}
+
+function listed(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  return [title, ...items.flatMap((item) => wrapped(`- ${item}`).map((line) => `  ${line}`)), ''];
 }

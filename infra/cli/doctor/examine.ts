@@ -1,14 +1,58 @@
 // Examines a place over each transport: what the credentials may do, which promises of the driver
 // contract are broken, and how long requests take. It prints nothing and writes no file.
-import { CONFORMANCE } from '../../../shared/drivers/conformance/contract-checks.ts';
-import { type Broken, brokenAmong, reasonOf } from '../../../shared/drivers/conformance/run.ts';
 import { checked } from '../../../shared/drivers/checked.ts';
+import {
+  CALL,
+  freshPrefix,
+  insert,
+  part,
+  patch,
+  readOne,
+  removeOne,
+  replace,
+  writeOne,
+} from '../../../shared/drivers/conformance/check-calls.ts';
+import type { Around } from '../../../shared/drivers/conformance/contract-check.ts';
+import { CONFORMANCE, RECORDED } from '../../../shared/drivers/conformance/contract-checks.ts';
+import { type Broken, brokenAmong, reasonOf } from '../../../shared/drivers/conformance/run.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
-import { type Refusal, refusedTo } from './access.ts';
+import type { Driver, EntityVersion } from '../../../shared/store/contract/driver.ts';
 import { type Latency, measure } from './measure.ts';
-import type { Place, Transport, TransportName } from './examined-place.ts';
-import { type Recording, recordOf } from './recording.ts';
+import { type Exchange, recordedPrefix, type Recording } from './recording.ts';
+
+/** The drivers' own requests, or the cloud's own client. */
+type TransportName = 'own' | 'sdk';
+
+export interface Transport extends Around {
+  readonly name: TransportName;
+  open(): Driver;
+}
+
+/** One account. The examination works in a table or kind of its own. */
+export interface Place {
+  readonly provider: 'datastore' | 'azure-tables';
+  /** As it was given; it holds no secret. */
+  readonly address: string;
+  readonly isEmulator: boolean;
+  /** The table or kind. */
+  readonly name: string;
+  readonly transports: readonly Transport[];
+  /** How the comparison's emulators imitate this service. */
+  readonly assumed: SlowProfile;
+  /** Opens a driver over the own transport, whose requests and replies the recording keeps. */
+  recorded(recording: Exchange[]): Driver;
+  /** What a driver must be opened with to send the same requests again. */
+  readonly space: Readonly<Record<string, string>>;
+  /** The service's time by the header Date of a reply; undefined if it tells none. */
+  serviceTimeMs(): Promise<number | undefined>;
+  /** Undefined if it is not known. */
+  region(): Promise<string | undefined>;
+  /** Removes the table, or all entities of the kind. */
+  remove(): Promise<void>;
+  /** The text without the credentials that were used. */
+  withoutSecrets(text: string): string;
+}
 
 /** What was seen over one transport. */
 export interface Seen {
@@ -137,6 +181,53 @@ async function examineOver(
     signal.removeEventListener('abort', end);
     await driver.close();
   }
+}
+
+/** Kinds of requests; on Azure `list` comes first, as it also creates the table. */
+type AccessKind = 'list' | 'insert' | 'read' | 'patch' | 'replace' | 'remove';
+
+interface Refusal {
+  readonly kind: AccessKind;
+  readonly why: string;
+}
+
+/** The requests that were refused or failed; the credentials allow all others. */
+async function refusedTo(driver: Driver): Promise<Refusal[]> {
+  const id = freshPrefix();
+  const refusals: Refusal[] = [];
+  let version = '' as EntityVersion;
+  const trial = async (kind: AccessKind, ask: () => Promise<unknown>): Promise<void> => {
+    try {
+      const outcome = (await ask()) as { readonly kind?: string; readonly version?: EntityVersion } | undefined;
+      if (outcome?.kind === 'refused' || outcome?.kind === 'unknown') refusals.push({ kind, why: reasonOf(outcome) });
+      else version = outcome?.version ?? version;
+    } catch (error) {
+      refusals.push({ kind, why: reasonOf(error) });
+    }
+  };
+  await trial('list', () => driver.list(id, undefined, 1, CALL));
+  await trial('insert', () => writeOne(driver, insert(id, [part('h', 'x')])));
+  await trial('read', () => readOne(driver, id));
+  // Without an entity the others would be refused for their condition.
+  if (version === '') return refusals;
+  await trial('patch', () => writeOne(driver, patch(id, version, [part('h', 'y', 1)])));
+  await trial('replace', () => writeOne(driver, replace(id, version, [part('h', 'z', 1)])));
+  await trial('remove', () => removeOne(driver, { id, version }));
+  return refusals;
+}
+
+/** Runs the checks that are recorded, whether or not they hold. */
+async function recordOf(place: Place, signal: AbortSignal): Promise<Recording> {
+  const exchanges: Exchange[] = [];
+  const driver = place.recorded(exchanges);
+  const around = { isAtomic: place.transports[0]!.isAtomic, open: () => driver };
+  try {
+    await brokenAmong(RECORDED, driver, around, { signal, prefixOf: recordedPrefix });
+  } finally {
+    await driver.close();
+  }
+  const { provider, isEmulator, space } = place;
+  return { stowageRecording: 1, recordedAt: new Date().toISOString(), provider, isEmulator, space, exchanges };
 }
 
 /** Null if the service tells no time. Half a second is taken off, as a date has whole seconds. */

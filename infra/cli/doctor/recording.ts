@@ -3,33 +3,23 @@
 import { entityId } from '../../../shared/drivers/conformance/check-calls.ts';
 import type { Check } from '../../../shared/drivers/conformance/contract-check.ts';
 import { RECORDED } from '../../../shared/drivers/conformance/contract-checks.ts';
-import { brokenAmong } from '../../../shared/drivers/conformance/run.ts';
 import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/send-http.ts';
 import type { Wire } from '../../../shared/drivers/datastore/datastore-calls.ts';
 import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
-import type { Exchange, Place } from './examined-place.ts';
+
+/** One request and its reply. Requests compare as text. */
+export interface Exchange {
+  readonly request: string;
+  readonly reply: string;
+}
 
 export interface Recording {
   readonly stowageRecording: 1;
   readonly recordedAt: string;
-  readonly provider: Place['provider'];
+  readonly provider: 'datastore' | 'azure-tables';
   readonly isEmulator: boolean;
-  readonly space: Place['space'];
+  readonly space: Readonly<Record<string, string>>;
   readonly exchanges: readonly Exchange[];
-}
-
-/** Runs the checks that are recorded, whether or not they hold. */
-export async function recordOf(place: Place, signal: AbortSignal): Promise<Recording> {
-  const exchanges: Exchange[] = [];
-  const driver = place.recorded(exchanges);
-  const around = { isAtomic: place.transports[0]!.isAtomic, open: () => driver };
-  try {
-    await brokenAmong(RECORDED, driver, around, { signal, prefixOf: recordedPrefix });
-  } finally {
-    await driver.close();
-  }
-  const { provider, isEmulator, space } = place;
-  return { stowageRecording: 1, recordedAt: new Date().toISOString(), provider, isEmulator, space, exchanges };
 }
 
 /** The same in each recording, so that the same check sends the same requests again. */

@@ -100,8 +100,6 @@ test('a comparison exits with 3 where a figure exceeds an absolute bound, withou
   const { code, log } = await compare({ baseline: { report: undefined, conditions } });
   expect(code).toBe(EXIT.conditionMet);
   expect(log).toMatch(/--fail-if container\.azure-tables\.p50>3: Azure container, load, 1,000 B, 1 caller has 4 ms/);
-  const lower = conditionsOf('container.datastore.p50>3');
-  expect((await compare({ baseline: { report: undefined, conditions: lower } })).code).toBe(EXIT.ok);
 });
 
 describe('against an earlier report', () => {
@@ -116,10 +114,7 @@ describe('against an earlier report', () => {
     );
   });
 
-  test('a comparison exits with 0 where the change is within its bound, or no cell has the figure', async () => {
+  test('a comparison exits with 0 where the change is within its bound', async () => {
     expect((await twice(1.05, 'throughput<0.9x')).code).toBe(EXIT.ok);
-    const { code, log } = await twice(2, 'record.throughput<0.9x,ycsb-a.throughput<0.9x');
-    expect(code).toBe(EXIT.ok);
-    expect(log).toContain('--fail-if ycsb-a.throughput<0.9x: no cell of both reports has this figure');
   });
 });

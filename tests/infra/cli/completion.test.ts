@@ -15,9 +15,11 @@ for (const [name, path] of SHELLS)
   if (path === undefined) console.warn(`SKIPPED: completion in ${name}, which is not on PATH`);
 
 describe.each(SHELLS)('in %s', (name, path, options) => {
+  const printing = runCommand([STOWAGE, 'completion', name]);
+
   /** The words offered for the last of a command line's words. */
   async function offered(...words: string[]): Promise<string[]> {
-    const { stdout: printed } = await runCommand([STOWAGE, 'completion', name]);
+    const { stdout: printed } = await printing;
     const line = ['stowage', ...words].map((word) => `'${word}'`).join(' ');
     const asked = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _stowage; echo "\${COMPREPLY[@]}"`;
     const { stdout } = await promisify(execFile)(path!, ['-c', `${printed}\n${options}${asked}`]);

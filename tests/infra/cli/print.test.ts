@@ -1,12 +1,9 @@
 // The output of commands: data ends no line, moves no cursor, and turns no text in it.
 import { readdir, readFile } from 'node:fs/promises';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { printable, printableKey, printableLines, warnOf } from '../../../infra/cli/print.ts';
-import { encode, openStore } from '../../../shared/store/index.ts';
-import { datastoreAt } from '../../drivers/emulated.ts';
-import { type Ended, onDatastore, ROOT, stowage } from './run-command.ts';
+import { HOSTILE, ROOT } from './run-command.ts';
 
-const HOSTILE = '\u001b[2J a\nvictim \u009b2J \u202egnp.exe \u2028 \u007f\r';
 const ESCAPED = String.raw`\u001b[2J a\u000avictim \u009b2J \u202egnp.exe \u2028 \u007f\u000d`;
 
 test('a line keeps its letters and tabs, and loses what acts on a terminal', () => {
@@ -28,26 +25,6 @@ test('further lines of an error cannot be taken for lines of the command', () =>
   onTestFinished(() => said.mockRestore());
   warnOf(new Error('no record\n3 records were put \u001b[2J'));
   expect(said.mock.calls).toEqual([[String.raw`no record` + '\n' + String.raw`  3 records were put \u001b[2J`]]);
-});
-
-function run(...args: string[]): Promise<Ended> {
-  return stowage([...args, '--from', 'gcp://print?namespace=hostile'], { env: onDatastore() });
-}
-
-test('hostile records are one line each, as keys and as JSON, and come back', async () => {
-  const settings = { projectId: 'print', namespace: 'hostile' };
-  await using store = openStore({ driver: datastoreAt('own', inject('embeddedEndpoint'), settings) });
-  const table = await store.table('t', { codec: 'encoded' });
-  await table.put(HOSTILE, encode('json', { [HOSTILE]: HOSTILE }));
-  const keys = await run('scan', 't', '--keys');
-  expect([JSON.parse(keys.stdout), keys.stdout.split('\n')]).toEqual([HOSTILE, [expect.any(String), '']]);
-  const line = await run('scan', 't');
-  expect(JSON.parse(line.stdout)).toEqual({ key: HOSTILE, codec: 'json', value: { [HOSTILE]: HOSTILE } });
-  const value = await run('get', 't', HOSTILE);
-  expect(JSON.parse(value.stdout)).toEqual({ [HOSTILE]: HOSTILE });
-  const absent = await run('get', 't', `${HOSTILE}!`);
-  for (const { stdout, stderr } of [keys, line, value, absent])
-    expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
 });
 
 test('no other module of the commands writes to the terminal', async () => {

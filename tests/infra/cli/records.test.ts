@@ -1,17 +1,28 @@
-// Records on the command line, against the embedded emulator.
+// Commands on records and tables, against the embedded emulator.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { checkExact } from '../../../functions/http/exact-json.ts';
-import { openStore } from '../../../shared/store/index.ts';
+import { explained } from '../../../infra/cli/explain.ts';
+import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
+import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
+import { encode, openStore, type Store } from '../../../shared/store/index.ts';
 import { datastoreAt } from '../../drivers/emulated.ts';
-import { type Ended, onDatastore, runCommand, STOWAGE, stowage } from './run-command.ts';
+import { type Ended, HOSTILE, onDatastore, runCommand, STOWAGE, stowage } from './run-command.ts';
 
 const env = onDatastore();
 
 /** In a namespace of its own. */
 function shell(namespace: string): (...args: string[]) => Promise<Ended> {
   return (...args) => stowage([...args, '--from', `gcp://commands?namespace=${namespace}`], { env });
+}
+
+/** The store that commands in this namespace work on. */
+function storeOf(namespace: string): Store {
+  const driver = datastoreAt('own', inject('embeddedEndpoint'), { projectId: 'commands', namespace });
+  const store = openStore({ driver });
+  onTestFinished(() => store.close());
+  return store;
 }
 
 test('a record is put, read, listed and deleted', async () => {
@@ -65,15 +76,8 @@ test('commands that name no store take that of STOWAGE_STORE, and say so without
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('STOWAGE_STORE') as string });
 });
 
-test('--version prints the version of the package', async () => {
-  const { stdout } = await runCommand([STOWAGE, '--version']);
-  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-});
-
 test('a record that cannot be decoded is named', async () => {
-  const settings = { projectId: 'commands', namespace: 'undecodable' };
-  await using store = openStore({ driver: datastoreAt('own', inject('embeddedEndpoint'), settings) });
-  const table = await store.table('users', { codec: 'encoded' });
+  const table = await storeOf('undecodable').table('users', { codec: 'encoded' });
   await table.put('ada', { codec: 'json', bytes: new Uint8Array(3) });
   const { code, stderr } = await shell('undecodable')('get', 'users', 'ada');
   expect([code, stderr]).toEqual([1, 'the record "ada" in users is no json: --json gives its bytes\n']);
@@ -88,12 +92,10 @@ test('bytes go in and out as they are', async () => {
   expect(execFileSync(process.execPath, [STOWAGE, 'get', 'files', 'a', '--from', from], options)).toEqual(given);
 });
 
-test.each(['1.50', '-0', '1e2', '0.1', '9007199254740991', '1E-7', '{"a:b\\"":{"c":":"},"d":[{}]}', '"é"'])(
-  'the JSON %s is exact: storing it loses nothing',
-  (json) => {
+test('JSON is exact where storing it loses nothing', () => {
+  for (const json of ['1.50', '-0', '1e2', '0.1', '9007199254740991', '1E-7', '{"a:b\\"":{"c":":"},"d":[{}]}', '"é"'])
     expect(() => checkExact(json, 'it')).not.toThrow();
-  },
-);
+});
 
 test.each([
   ['VALUE is not UTF-8: --codec bytes', Buffer.from([0x22, 0xff, 0x22])],
@@ -107,7 +109,6 @@ test.each([
 test.each([
   [['get', 'users'], 'it takes TABLE KEY'],
   [['get', 'users', 'caf\u{fffd}', '--from', 'gcp://p'], 'U+FFFD, which stands for bytes that are not UTF-8'],
-  [['scan', 'users', '--from=gcp://p', '--prefix=\u{fffd}'], 'U+FFFD, which stands for'],
   [['put', 'users', 'a', 'text', '--from', 'gcp://p'], 'text takes quotes'],
   [
     ['put', 'users', 'a', '{"a":[12345678901234567890]}', '--from', 'gcp://p'],
@@ -118,21 +119,20 @@ test.each([
   [['put', 'users', 'a', '['.repeat(200) + ']'.repeat(200), '--from', 'gcp://p'], 'nested deeper than 100 levels'],
   [['put', 'users', 'a', '-1'], "'-1': what begins with - goes behind --, as in stowage put [options] -- TABLE KEY"],
   [['get', 'users', 'a', '--to', 'gcp://p'], "Unknown option '--to': it takes --from\n"],
-  [['put', 'users', 'a', '1', '--to', 'gcp://p'], "Unknown option '--to': it takes --from\n"],
   [['put', 'users', 'a', '1'], '--from is missing'],
   [['scan', 'users', '--limit', '0', '--from', 'gcp://p'], '--limit takes a whole number from 1'],
   [['get', 'users', 'a', '--from', 'ftp://p'], '--from takes gcp://PROJECT/DATABASE'],
   [['inspect', 't', '--from', 'gcp://p', '--key', 'a', '--container', 'b'], 'not both'],
   [['repair', 't', '--from', 'gcp://p'], '--save is missing'],
-  [['verify', 't'], '--from is missing'],
 ])('%j is refused before anything is asked', async (args, message) => {
   const { code, stderr } = await stowage(args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test('a command that is none is refused with those that there are, also by the process', async () => {
+test('the process prints its version, and refuses a command that is none with those that there are', async () => {
+  expect((await runCommand([STOWAGE, '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   const { code, stderr } = await runCommand([STOWAGE, 'gett']);
-  const message = 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, export';
+  const message = 'there is no command gett; there are compare, cost, verify, stats, inspect, repair, vacuum, export';
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
 
@@ -162,4 +162,103 @@ test('a closed pipe ends a command quietly, as SIGPIPE would', async () => {
 
 test.runIf(existsSync('/dev/full'))('output that is lost is an error', async () => {
   expect(await scanInto('> /dev/full')).toMatch(/^the output cannot be written: ENOSPC.*\ncode 1\n$/);
+});
+
+test('hostile records are one line each, as keys and as JSON, and come back', async () => {
+  const run = shell('hostile');
+  const table = await storeOf('hostile').table('t', { codec: 'encoded' });
+  await table.put(HOSTILE, encode('json', { [HOSTILE]: HOSTILE }));
+  const keys = await run('scan', 't', '--keys');
+  expect([JSON.parse(keys.stdout), keys.stdout.split('\n')]).toEqual([HOSTILE, [expect.any(String), '']]);
+  const line = await run('scan', 't');
+  expect(JSON.parse(line.stdout)).toEqual({ key: HOSTILE, codec: 'json', value: { [HOSTILE]: HOSTILE } });
+  const value = await run('get', 't', HOSTILE);
+  expect(JSON.parse(value.stdout)).toEqual({ [HOSTILE]: HOSTILE });
+  const absent = await run('get', 't', `${HOSTILE}!`);
+  for (const { stdout, stderr } of [keys, line, value, absent])
+    expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u202e]/u);
+});
+
+test('explain tells the requests that operations then take, and their bytes within a half', async () => {
+  const state = memoryState();
+  const options = { order: 'key', containerBytesMax: 65_536 } as const;
+  const store = openStore({ driver: memoryDriver({ state }) });
+  const filled = await store.table('t', options);
+  await filled.putMany(
+    Array.from({ length: 20_000 }, (_, i) => ({ key: `k${100_000 + i}`, value: `${i}`.repeat(30) })),
+  );
+  // A scan shows the branches what was split.
+  for await (const _ of filled.keys());
+  const key = 'k105000';
+  const { rows } = await explained(store, 't', key);
+  const { driver, counters } = measured(memoryDriver({ state }));
+  const table = await openStore({ driver }).table('t', options);
+  const taken = async (work: () => Promise<unknown>): Promise<{ reads: number; writes: number; bytes: number }> => {
+    const before: DriverCounters = { ...counters };
+    await work();
+    return {
+      reads: counters.entitiesAsked - before.entitiesAsked,
+      writes: counters.patches - before.patches,
+      bytes: counters.bytesRead - before.bytesRead + counters.bytesWritten - before.bytesWritten,
+    };
+  };
+  const first = await taken(() => table.get(key));
+  const again = await taken(() => table.get(key));
+  const put = await taken(() => table.put(key, 'new'));
+  const scan = await taken(async () => {
+    for await (const _ of table.keys());
+  });
+  for (const [row, real] of [again, first, put, scan].entries()) {
+    const { operation, reads, writes, bytes } = rows[row]!;
+    expect({ operation, writes: real.writes }).toEqual({ operation, writes });
+    // A scan meets leaves that the branches do not know yet.
+    expect(Math.abs(real.reads - reads)).toBeLessThanOrEqual(reads > 2 ? 0.5 * reads : 0);
+    expect(Math.abs(real.bytes - bytes)).toBeLessThan(0.5 * bytes);
+  }
+});
+
+test('explain prints a table with prices', async () => {
+  const run = shell('explain');
+  expect((await run('put', 't', 'a', '1', '--create', 'key')).code).toBe(0);
+  // A protocol has no case.
+  const { stdout } = await stowage(['explain', 't', '--from', 'GCP://commands?namespace=explain'], { env });
+  expect(stdout).toMatch(/^Leaves: 1\n {2}operation +reads +writes/);
+  expect(stdout).toMatch(/put or delete, container in memory +0 +1 +0 +\d+ +0\.9\n/);
+});
+
+/** Makes a table of some dozen leaves, then deletes nine of ten records. */
+async function emptied(name: string): Promise<(...args: string[]) => Promise<Ended>> {
+  const table = await storeOf('vacuum').table<string>(name, { order: 'key', containerBytesMax: 16_384 });
+  const keys = Array.from({ length: 300 }, (_, number) => `key ${String(number).padStart(4, '0')}`);
+  await table.putMany(keys.map((key) => ({ key, value: key.repeat(100) })));
+  await table.deleteMany(keys.filter((_, number) => number % 10 > 0));
+  return (...args) => shell('vacuum')('vacuum', name, ...args);
+}
+
+test('a vacuum merges what is small, and says how much', async () => {
+  const vacuum = await emptied('whole');
+  const { code, stdout, stderr } = await vacuum('--quiet', '0');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^\d+ of \d+ containers looked at, [1-9]\d* merged, [1-9]\d* bytes moved, \d+ stripped/);
+});
+
+test('a vacuum whose time is over prints the command that goes on, which then ends', async () => {
+  const vacuum = await emptied('short');
+  // The time is over before the containers were quiet for so long.
+  const short = await vacuum('--quiet', '2', '--timeout', '2.1');
+  expect(short.code).toBe(1);
+  const [, cursor = ''] =
+    /This goes on: stowage vacuum short --from '?gcp:\S+ --cursor (\S+)\n/.exec(short.stderr) ?? [];
+  const again = await vacuum('--cursor', cursor, '--quiet', '0', '--json');
+  expect(again.code).toBe(0);
+  expect((JSON.parse(again.stdout) as { merged: number }).merged).toBeGreaterThan(0);
+});
+
+test.each([
+  [['--quiet', '120', '--timeout', '60'], '--timeout must be longer than --quiet'],
+  [['--cursor', 'none'], 'begin anew, without it'],
+])('vacuum refuses the options %j', async (args, message) => {
+  const { code, stderr } = await shell('vacuum')('vacuum', 'none', ...args);
+  expect(code).toBeGreaterThan(0);
+  expect(stderr).toContain(message);
 });

@@ -1,11 +1,19 @@
-// A report's files stay in a folder of its own; those of the newest are at a fixed place too.
-import { readdir, readFile } from 'node:fs/promises';
+// Files that commands are given, and those of a report: they stay in a folder of its own, and those
+// of the newest are at a fixed place too.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
+import { commandLineOf } from '../../../infra/cli/command-options.ts';
+import { compareDeployed } from '../../../infra/cli/compare-deployed.ts';
+import { sourceFacts } from '../../../infra/cli/comparison.ts';
+import { PLAN_OPTIONS, planFrom } from '../../../infra/cli/plan-options.ts';
 import { readReport, writeReport } from '../../../infra/cli/report-files.ts';
+import { readText } from '../../../infra/cli/terminal-text.ts';
+import { commitOf } from '../../../infra/package/build-facts.ts';
 import { sampleCell, sampleReport } from '../../lab/report/sample-report.ts';
 import { testFolder } from '../../support/folder.ts';
+import { ROOT } from './run-command.ts';
 
 const FILES = ['compare.csv', 'compare.html', 'compare.json', 'compare.schema.json'];
 const CELLS = [sampleCell({}, { repetitions: 4 })];
@@ -50,4 +58,45 @@ test('the JSON Schema beside a report accepts it, and nothing else', async () =>
   expect(checked.safeParse(json).success).toBe(true);
   expect(checked.safeParse({ ...json, endedEarly: 3 }).success).toBe(false);
   expect(checked.safeParse({ ...json, more: 3 }).success).toBe(false);
+});
+
+const { values } = commandLineOf({ name: 'test', about: '', options: PLAN_OPTIONS, examples: [] }, []);
+
+const READERS: [what: string, read: (file: string) => Promise<unknown>][] = [
+  ['a plan', (file) => planFrom(file, values)],
+  ['an earlier report', readReport],
+  [
+    'the file of endpoints',
+    (endpointsFile) => compareDeployed({ endpointsFile } as Parameters<typeof compareDeployed>[0]),
+  ],
+];
+
+test.each(READERS)('%s that is not UTF-8 is refused by its name', async (_, read) => {
+  const file = path.join(folder, 'given.json');
+  await writeFile(file, '{"name":"caf\u{e9}"}', 'latin1');
+  await expect(read(file)).rejects.toThrow(`${file} is not UTF-8: save it as UTF-8`);
+});
+
+test('a byte order mark at the beginning of a file is skipped', async () => {
+  const file = path.join(folder, 'given.json');
+  await writeFile(file, '\u{feff}{"path":"/v1/\u{feff}"}');
+  expect(await readText(file)).toBe('{"path":"/v1/\u{feff}"}');
+});
+
+test('a command from a checkout says versions and commit', async () => {
+  const { versions, commit } = await sourceFacts(new URL('infra/cli/stowage.ts', `file://${ROOT}`).href);
+  expect(versions).toMatchObject({
+    '@stowage/store': expect.any(String),
+    '@google-cloud/datastore': expect.any(String),
+  });
+  expect(commit).toBe(await commitOf(ROOT));
+  expect(commit ?? '0'.repeat(40)).toMatch(/^[\da-f]{40}\+?$/);
+});
+
+test('a command from a package says nothing of sources, whatever repository it is installed in', async () => {
+  expect(await sourceFacts('file:///project/node_modules/stowage/dist/cli.js')).toEqual({ versions: {}, commit: null });
+});
+
+test('outside of a repository there is no commit', async () => {
+  expect(await commitOf(folder)).toBeNull();
 });

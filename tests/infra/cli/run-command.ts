@@ -71,3 +71,6 @@ export async function onBothClouds(): Promise<Record<string, string>> {
   onTestFinished(() => azurite.close());
   return { ...onDatastore(), STOWAGE_TABLES_ENDPOINT: azurite.endpoint, STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY };
 }
+
+/** Text that acts on a terminal. */
+export const HOSTILE = '\u001b[2J a\nvictim \u009b2J \u202egnp.exe \u2028 \u007f\r';

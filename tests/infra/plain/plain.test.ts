@@ -2,13 +2,12 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { adopt, type AdoptState, compareWith } from '../../../infra/cli/data/adopt.ts';
-import { storeAt } from '../../../infra/cli/data/address.ts';
-import { plainAt } from '../../../infra/cli/data/plain-address.ts';
+import { adopt, type AdoptState, compareWith } from '../../../infra/cli/data/plain-commands.ts';
+import { plainAt, storeAt } from '../../../infra/cli/data/address.ts';
 import { encodedTable } from '../../../infra/cli/data/copy.ts';
-import { azureEntity } from '../../../infra/plain/azure-values.ts';
-import { datastorePlace } from '../../../infra/plain/datastore-entities.ts';
-import { entityOf } from '../../../infra/plain/datastore-values.ts';
+import { azureEntity } from '../../../infra/plain/azure-rows.ts';
+import { datastorePlace, entityOf } from '../../../infra/plain/datastore-entities.ts';
+import type { PlainPlace } from '../../../infra/plain/plain-place.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { testFolder } from '../../support/folder.ts';
@@ -50,7 +49,7 @@ test.each(['gcp', 'azure'] as const)(
     await run('release', '--from', there, '--plain', `${plain}back`, ...createTable);
     const before = await storedIn('every');
     expect(before).toHaveLength(COUNT);
-    expect(before[0]).toContain(cloud === 'gcp' ? '"doubleValue":9' : '"whole":3.0');
+    expect(before[0]).toContain(cloud === 'gcp' ? '"doubleValue":9' : '["whole","number 3.0"]');
     expect(await storedIn('back')).toEqual(before);
   },
 );
@@ -71,10 +70,9 @@ test('an adoption that was stopped goes on from its last page, and forgets where
   const store = openStore({ driver: memoryDriver() });
   onTestFinished(() => store.close());
   const states: AdoptState[] = [];
-  const onState = (state: AdoptState): Promise<void> => {
-    if (states.length === 2) return Promise.reject(new Error('stopped by the test'));
+  const onState = async (state: AdoptState): Promise<void> => {
+    if (states.length === 2) throw new Error('stopped by the test');
     states.push(state);
-    return Promise.resolve();
   };
   const options = { place, store, table: 'stopped', order: 'hash' as const, signal: new AbortController().signal };
   await expect(adopt({ ...options, state: undefined, onState })).rejects.toThrow('stopped by the test');
@@ -95,10 +93,34 @@ test('an adoption that was stopped goes on from its last page, and forgets where
   expect(await readdir(cwd)).toEqual([]);
 });
 
+test('an adoption saves no state behind a page that failed, although that behind it is put', async () => {
+  const store = openStore({ driver: memoryDriver() });
+  onTestFinished(() => store.close());
+  const table = await store.table('t');
+  const place: PlainPlace = {
+    async *pages() {
+      for (const key of ['a', 'b']) yield { records: [{ key, value: {} }], cursor: key };
+    },
+    put: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  const saved: unknown[] = [];
+  const onState = async ({ cursor }: AdoptState): Promise<void> => {
+    while ((await table.get('b')) === undefined) continue;
+    if (cursor === 'a') throw new Error('stopped by the test');
+    saved.push(cursor);
+  };
+  const signal = new AbortController().signal;
+  const adopting = adopt({ place, store, table: 't', order: 'hash', state: undefined, onState, signal });
+  await expect(adopting).rejects.toThrow('stopped by the test');
+  expect(saved).toEqual([]);
+});
+
 test('a comparison names what is missing and what differs, and says when keys fall together', async () => {
   const env = onDatastore();
   const cwd = await testFolder();
-  await writeEntities(datastoreClient(env['DATASTORE_EMULATOR_HOST']!), 'Small', 12);
+  const client = datastoreClient(env['DATASTORE_EMULATOR_HOST']!);
+  await writeEntities(client, 'Small', 12);
   const put = ['adopt', 'small', '--plain', PLAIN, '--to', STORE, '--key', 'user-{path}'];
   expect(await stowage(put, { env, cwd })).toMatchObject({ code: 0 });
   const compare = ['compare-with', 'small', '--from', STORE, '--plain', PLAIN, '--key', 'user-{path}'];
@@ -109,29 +131,35 @@ test('a comparison names what is missing and what differs, and says when keys fa
   expect(differing.code).toBe(1);
   expect(differing.stdout).toContain('12 entities');
   expect(differing.stdout).toContain('"user-name 3", "user-name 7"');
-  const together = await stowage(['adopt', 'one', '--plain', PLAIN, '--to', STORE, '--key', 'all-{isOdd}'], {
-    env,
-    cwd,
-  });
-  expect(together).toMatchObject({ code: 1, stdout: expect.stringContaining('give another --key') as string });
+  // A name of digits beside the id of the same digits.
+  const key = { partitionId: { projectId: PROJECT }, path: [{ kind: 'Small', name: '6' }] };
+  const upsert = { key, properties: { isOdd: { booleanValue: true } } };
+  await client.commit({ projectId: PROJECT, mode: 'NON_TRANSACTIONAL', mutations: [{ upsert }] });
+  for (const [table = '', ...template] of [['digits'], ['together', '--key', 'all-{isOdd}']])
+    expect(await stowage(['adopt', table, '--plain', PLAIN, '--to', STORE, ...template], { env, cwd })).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('give another --key') as string,
+    });
 });
+
+const TAKES = 'takes gcp://PROJECT/kind:KIND';
+const TEMPLATE = 'no template of keys';
 
 test.each([
-  ['gcp://p', 'takes gcp://PROJECT/kind:KIND'],
-  ['gcp://p/kind:', 'takes gcp://PROJECT/kind:KIND'],
-  ['gcp://p/table:T', 'takes gcp://PROJECT/kind:KIND'],
-  ['azure://a/kind:K', 'takes gcp://PROJECT/kind:KIND'],
-  ['azure://a/table:T?x=1', 'takes gcp://PROJECT/kind:KIND'],
+  ['gcp://p', TAKES],
+  ['gcp://p/kind:', TAKES],
+  ['gcp://p/table:T', TAKES],
+  ['azure://a/kind:K', TAKES],
+  ['azure://a/table:T?x=1', 'takes no parameters'],
   ['gcp://p/kind:K?kind=x', '"kind"'],
   ['gcp://p/kind:K?ancestor=Tenant', 'KIND/ID'],
-])('%s is refused as no place of plain entities', async (plain, why) => {
-  const refused = await stowage(['adopt', 't', '--plain', plain, '--to', STORE], { env: onDatastore() });
+  [PLAIN, TEMPLATE, 'user'],
+  [PLAIN, TEMPLATE, '{}'],
+  [PLAIN, TEMPLATE, '{a}}'],
+])('plain entities at %s are refused: it says %s', async (plain, why, key = '{path}') => {
+  const command = ['adopt', 't', '--plain', plain, '--to', STORE, '--key', key];
+  const refused = await stowage(command, { env: onDatastore() });
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(why) as string });
-});
-
-test.each(['user', '{', '{}', '{a}}'])('%j is refused as a template of keys', async (key) => {
-  const refused = await stowage(['adopt', 't', '--plain', PLAIN, '--to', STORE, '--key', key], { env: onDatastore() });
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('no template of keys') as string });
 });
 
 const AZURE_REFUSES = [
