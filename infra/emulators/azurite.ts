@@ -2,7 +2,6 @@
 import type { Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { keepTables, type TableStore } from './azurite-kept.ts';
-import type { TableFaults } from './azurite-front/front-faults.ts';
 import { type EntityName, type FrontOptions, placeFront } from './azurite-front/front.ts';
 import type { Body } from './azurite-front/entity-size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
@@ -114,15 +113,15 @@ interface StrictOptions extends Pick<TableServerOptions, 'port'> {
   readonly network?: FrontOptions['network'];
 }
 
-/** Azurite in this process behind the strict front. The caller may install faults. */
+/** Azurite in this process behind the strict front. */
 export async function startStrictAzurite({
   port = 0,
   network = slowCloud(profileOf('none', 'azure-tables')),
-}: StrictOptions = {}): Promise<Emulator & { readonly faults: TableFaults }> {
+}: StrictOptions = {}): Promise<Emulator> {
   const azurite = await startTableServer({ port });
   const { httpServer: server, metadataStore: store, address } = azurite;
-  const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), network });
-  return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close: () => azurite.close() };
+  placeFront({ server, presentOf: (entity) => presentEntity(entity, store), network });
+  return { name: STRICT_NAME, endpoint: endpointAt(address), close: () => azurite.close() };
 }
 
 /** Looks for the table under both names, in Azurite's order. */

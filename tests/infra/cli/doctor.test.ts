@@ -17,6 +17,7 @@ import { refused } from '../../../shared/drivers/common/driver-outcomes.ts';
 import { memoryDriver, type MemoryFaults, memoryState } from '../../../shared/drivers/memory.ts';
 import { DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
 import { type Driver, type EntityVersion, partBytes, type Write } from '../../../shared/store/contract/driver.ts';
+import { failingNetwork } from '../../support/failing-network.ts';
 import { testFolder } from '../../support/folder.ts';
 import { listening } from '../../support/listening.ts';
 import { onDatastore, stowage } from './run-command.ts';
@@ -26,10 +27,11 @@ const PROJECT = 'gcp://stowage-doctor';
 const NEVER = new AbortController().signal;
 const QUICK = { requests: 2, signal: NEVER, onLeft: () => {} };
 
-async function strictAzurite() {
-  const azurite = await startStrictAzurite();
+/** The environment of a strict Azurite. */
+async function strictAzurite(options?: Parameters<typeof startStrictAzurite>[0]) {
+  const azurite = await startStrictAzurite(options);
   onTestFinished(() => azurite.close());
-  return { azurite, env: { STOWAGE_TABLES_ENDPOINT: azurite.endpoint, STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY } };
+  return { STOWAGE_TABLES_ENDPOINT: azurite.endpoint, STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY };
 }
 
 function placeOn(address: string, env: Readonly<Record<string, string>>): Promise<Place> {
@@ -38,7 +40,7 @@ function placeOn(address: string, env: Readonly<Record<string, string>>): Promis
 
 test.each([
   ['datastore', PROJECT, async () => onDatastore()],
-  ['azure-tables', ACCOUNT, async () => (await strictAzurite()).env],
+  ['azure-tables', ACCOUNT, async () => strictAzurite()],
 ] as const)(
   'doctor finds every promise kept by the emulator of %s over both transports',
   async (provider, address, environment) => {
@@ -68,7 +70,7 @@ test.each([
 
 test.each([
   [PROJECT, async () => onDatastore()],
-  [ACCOUNT, async () => (await strictAzurite()).env],
+  [ACCOUNT, async () => strictAzurite()],
 ] as const)('doctor removes what it wrote when its examination of %s is ended', async (address, environment) => {
   const place = await placeOn(address, await environment());
   const controller = new AbortController();
@@ -227,8 +229,12 @@ test('doctor counts the requests that a place throttles, unlike the profile assu
 });
 
 test('doctor tells which kinds of request a role may not send, and what to grant', async () => {
-  const { azurite, env } = await strictAzurite();
-  azurite.faults.add({ status: 403, code: 'AuthorizationPermissionMismatch', when: 'before', operation: 'merge' });
+  const network = failingNetwork<{ status: number; code: string }>();
+  network.fail(
+    { refusal: { status: 403, code: 'AuthorizationPermissionMismatch' } },
+    { meets: ({ operations }) => operations?.includes('merge') === true },
+  );
+  const env = await strictAzurite({ network });
   const { broken } = await examine(await placeOn(ACCOUNT, env), QUICK);
   for (const name of ['own', 'sdk'])
     expect(broken.join('\n')).toContain(
@@ -237,15 +243,15 @@ test('doctor tells which kinds of request a role may not send, and what to grant
 });
 
 test('doctor counts throttled requests of both transports', async () => {
-  const emulator = await startDatastoreEmulator();
+  const network = failingNetwork<'RESOURCE_EXHAUSTED'>();
+  const emulator = await startDatastoreEmulator({ network });
   onTestFinished(() => emulator.close());
   const place = await placeOn(PROJECT, { DATASTORE_EMULATOR_HOST: emulator.address });
   let steps = 0;
-  const onStep = (): void =>
-    void (
-      (steps += 1) % 20 === 0 &&
-      emulator.faults.add({ code: 'RESOURCE_EXHAUSTED', when: 'before', rpc: 'Commit', times: 1 })
-    );
+  const onStep = (): void => {
+    if ((steps += 1) % 20 === 0)
+      network.fail({ refusal: 'RESOURCE_EXHAUSTED' }, { times: 1, meets: ({ kind }) => kind === 'commit' });
+  };
   const { unlike } = await examine(place, { ...QUICK, onStep });
   expect(unlike.join('\n')).toMatch(/own: \d+ requests were throttled\nsdk: \d+ requests were throttled/);
 });

@@ -1,4 +1,4 @@
-// The embedded server alone: its faults, its clock, its cuts of large answers, its end.
+// The embedded server alone: its clock, its cuts of large answers, its end.
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { checkedProperty } from '../../../../infra/emulators/datastore/entities/entity-values.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
@@ -24,7 +24,6 @@ import {
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const emulator = await startDatastoreEmulator({ nowMs: () => nowMs });
 const service = serviceAt(`http://${emulator.address}`);
-const UNAVAILABLE = 14;
 
 afterAll(async () => {
   await service.close();
@@ -33,29 +32,12 @@ afterAll(async () => {
 
 beforeEach(() => emulator.reset());
 
-test('a reset forgets entities, transactions and faults', async () => {
+test('a reset forgets entities and transactions', async () => {
   await service.commit([insert(key('K', 'a'))]);
   const transaction = await service.begin();
-  emulator.faults.add({ code: 'UNAVAILABLE', when: 'before' });
   emulator.reset();
   expect(await contentOf(service, key('K', 'a'))).toBeUndefined();
   await expectCode(CODE.invalid, service.commitIn(transaction, []));
-});
-
-test.each([
-  ['before', 'leaves everything as it was', undefined],
-  ['after', 'hides a success', {}],
-] as const)('a failure %s applying %s', async (when, _, content) => {
-  emulator.faults.add({ code: 'UNAVAILABLE', when, rpc: 'Commit', times: 1 });
-  await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
-  expect(await contentOf(service, key('K', 'a'))).toEqual(content);
-});
-
-test('a fault ends after its number of calls, and says how many it met', async () => {
-  const fault = emulator.faults.add({ code: 'ABORTED', when: 'before', rpc: 'Commit', times: 2 });
-  for (let call = 0; call < 2; call += 1) await expectCode(CODE.aborted, service.commit([upsert(key('K', 'a'))]));
-  await service.commit([upsert(key('K', 'a'))]);
-  expect(fault.hits).toBe(2);
 });
 
 test('a transaction expires when it is idle for 60 seconds', async () => {
