@@ -7,15 +7,13 @@ import {
   type ServiceDefinition,
 } from '@grpc/grpc-js';
 import type { Database } from './entities/entity-keys.ts';
-import { lookup } from './queries/lookup-rpc.ts';
-import { runQuery } from './queries/run-query.ts';
-import { createKeptStorage, type KeptStorage } from './storage/kept.ts';
+import { lookup, runQuery } from './reads.ts';
+import { createKeptStorage, type KeptStorage } from './storage/storage.ts';
 import { createTransactions, type Services } from './storage/open-transactions.ts';
 import { decoder, encoder, type Messages, type Request } from './wire/protocol.ts';
 import { REQUEST_BYTES_MAX } from './wire/service-limits.ts';
 import { inside, invalid, status, StatusError, unsupported } from './wire/rpc-status.ts';
-import { allocateIds } from './writes/allocate.ts';
-import { commit } from './writes/commit-rpc.ts';
+import { allocateIds, commit } from './writes.ts';
 
 /** A call as a network sees it on its way. */
 export interface Sent {

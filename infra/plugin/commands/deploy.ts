@@ -1,15 +1,13 @@
 // `serverless deploy`: checks, packages, plans; refuses to delete data, asks before it deletes
 // functions; applies, uploads, tries out. After an interruption the same command goes on.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
-import type { Context } from '../context/deploy-context.ts';
+import { type Context, patiently } from '../context/deploy-context.ts';
 import { DeployError, type Settings } from '../context/deploy-settings.ts';
-import { writeEndpoints } from '../stack/endpoints-file.ts';
-import { patiently } from '../stack/patience.ts';
 import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
-import { deleteAll } from '../stack/take-down.ts';
 import { type Planned, TerraformError } from '../stack/terraform.ts';
 import { agreeToLosses, dataLosses, refuseDataLoss } from './agree.ts';
-import { infoText } from './info.ts';
+import { infoText, writeEndpoints } from './info.ts';
+import { deleteAll } from './remove.ts';
 import { smoke } from './smoke.ts';
 
 export interface DeployOptions {

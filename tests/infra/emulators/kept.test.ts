@@ -16,8 +16,8 @@ async function newFile(): Promise<string> {
 }
 
 const STARTS = {
-  datastore: ['embedded.ts', 'startEmbeddedDatastore'],
-  'azure-tables': ['azurite.ts', 'startAzurite'],
+  datastore: ['which-datastore.ts', "startDatastore('embedded',"],
+  'azure-tables': ['azurite.ts', 'startAzurite('],
 } as const;
 
 /**
@@ -28,8 +28,8 @@ function spawnOn(cloud: keyof typeof STARTS, dataFile: string) {
   const [file, start] = STARTS[cloud];
   const url = new URL(`../../../infra/emulators/${file}`, import.meta.url).href;
   const script = `
-    const { ${start}: start } = await import(${JSON.stringify(url)});
-    await start({ inProcess: false, dataFile: ${JSON.stringify(dataFile)} }).then(
+    const emulators = await import(${JSON.stringify(url)});
+    await emulators.${start} { inProcess: false, dataFile: ${JSON.stringify(dataFile)} }).then(
       ({ endpoint }) => console.log(endpoint),
       ({ message }) => console.error(message),
     );`;

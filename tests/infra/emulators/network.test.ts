@@ -7,7 +7,6 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Network as FrontNetwork, placeFront, type Sent } from '../../../infra/emulators/azurite-front/front.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
-import { startEmbeddedDatastore } from '../../../infra/emulators/embedded.ts';
 import { profileOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { ScheduledRuntime } from '../../../shared/lab/kit/scheduled-runtime.ts';
@@ -45,8 +44,8 @@ async function expectLate(
 }
 
 test('Datastore’s emulator answers no call before the draw of its seed', async () => {
-  const emulator = await startEmbeddedDatastore({ inProcess: true, network: FAR });
-  const service = serviceAt(emulator.endpoint);
+  const emulator = await startDatastoreEmulator({ network: slowCloud(profileOf(FAR, 'datastore')) });
+  const service = serviceAt(`http://${emulator.address}`);
   onTestFinished(async () => {
     await service.close();
     await emulator.close();

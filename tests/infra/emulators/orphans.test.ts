@@ -113,8 +113,8 @@ const commandOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 
 test.runIf(linux)('each emulator has a process of its own; if one ends, the command ends and says which', async () => {
   const { exited, processes, errors } = await startEmulators({});
   const running = (entry: RegExp) => processes.filter((pid) => entry.test(commandOf(pid)));
-  expect(running(/^\S+ \S+embedded-process\.ts/)).toHaveLength(1);
-  const [azurite] = running(/^\S+ \S+azurite-process\.ts/);
+  expect(running(/^\S+ \S+emulator-process\.ts datastore/)).toHaveLength(1);
+  const [azurite] = running(/^\S+ \S+emulator-process\.ts strict-azurite/);
   process.kill(azurite!, 'SIGKILL');
   expect(await exited).toEqual([1, null]);
   expect(await errors).toContain('Azurite behind a strict front has ended');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { findEndpoints, info } from '../../../infra/plugin/commands/info.ts';
-import { changeKeys } from '../../../infra/plugin/commands/change-keys.ts';
+import { changeKeys } from '../../../infra/plugin/commands/keys.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';

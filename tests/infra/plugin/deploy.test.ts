@@ -5,9 +5,8 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import type { ProviderSettings } from '../../../infra/plugin/context/settings-schema.ts';
-import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import { PROVIDER_SETTINGS } from './stand-ins/default-settings.ts';
+import type { ProviderSettings } from '../../../infra/plugin/context/deploy-settings.ts';
+import { failureOf, type Machine, PROVIDER_SETTINGS, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/stand-in-tools.ts';
 
 const NOW = { isPlanOnly: false } as const;

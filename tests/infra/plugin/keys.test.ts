@@ -1,11 +1,9 @@
 // `serverless keys`: what callers have to send while keys are changed, and after a change that was
 // broken off at any of its steps.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { changeKeys, type KeysOptions } from '../../../infra/plugin/commands/change-keys.ts';
+import { changeKeys, countOf, keyOwner, type KeysOptions, nextKeys } from '../../../infra/plugin/commands/keys.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
-import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import { Interrupted } from '../../../infra/plugin/context/cloud-tools.ts';
-import { countOf, keyOwner, nextKeys } from '../../../infra/plugin/stack/key-change.ts';
+import { type Context, Interrupted } from '../../../infra/plugin/context/deploy-context.ts';
 import { failureOf, type Machine, startMachine } from './stand-ins/machine.ts';
 
 const ROLES = ['read', 'write', 'admin', 'compare'] as const;

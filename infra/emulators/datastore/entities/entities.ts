@@ -1,10 +1,9 @@
 // Entities are checked when they arrive and kept encoded. Only a patch, a mask or a comparison
 // decodes them again.
 import { ENTITY_BYTES_MAX, ENTITY_OVERHEAD_BYTES } from '../wire/service-limits.ts';
-import { decoder, encoder, type Entity } from '../wire/protocol.ts';
-import { invalid } from '../wire/rpc-status.ts';
-import type { Database, KeyRef } from './entity-keys.ts';
-import { type Mask, masked } from './mask.ts';
+import { decoder, encoder, type Entity, type PropertyMask } from '../wire/protocol.ts';
+import { inside, invalid } from '../wire/rpc-status.ts';
+import { checkPath, type Database, KEY, type KeyRef } from './entity-keys.ts';
 import { checkedProperty, type Properties } from './entity-values.ts';
 
 export interface CheckedProperties {
@@ -72,4 +71,28 @@ export function checkEntityBytes(key: KeyRef, propertiesBytes: number): void {
   const sizeBytes = ENTITY_OVERHEAD_BYTES + key.sizeBytes + propertiesBytes;
   if (sizeBytes > ENTITY_BYTES_MAX)
     throw invalid('', `the entity has ${sizeBytes} bytes; it must not be larger than ${ENTITY_BYTES_MAX} bytes`);
+}
+
+/** Names of the properties that a read shows, or a write touches. */
+export type Mask = ReadonlySet<string>;
+
+/** Undefined without a mask: all properties. Throws an error that names a wrong path. */
+export function maskOf(mask: PropertyMask | null): Mask | undefined {
+  if (mask === null) return undefined;
+  for (const [place, path] of mask.paths.entries())
+    inside(`property_mask.paths[${place}]`, () => {
+      if (path === '') throw invalid('', 'must not be empty');
+      checkPath(path, '');
+    });
+  return new Set(mask.paths.filter((path) => path !== KEY));
+}
+
+function masked(properties: Properties, mask: Mask): Properties {
+  return new Map([...properties].filter(([name]) => mask.has(name)));
+}
+
+/** Takes the properties that the mask names from `given`, and all others from `present`. */
+export function merged(present: Properties, given: Properties, mask: Mask): Properties {
+  const kept = [...present].filter(([name]) => !mask.has(name));
+  return new Map([...kept, ...masked(given, mask)]);
 }

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Cloud, CLOUDS } from '../../../../infra/package/bundle.ts';
 import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure-cloud.ts';
-import type { Ended, RunOptions } from '../../../../infra/plugin/context/cloud-tools.ts';
+import type { Ended, RunOptions } from '../../../../infra/plugin/context/deploy-context.ts';
 import { RECORDED } from '../recorded/recorded.ts';
 
 export interface Answer {
