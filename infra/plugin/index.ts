@@ -23,7 +23,6 @@ import {
   SCHEDULE_EVENT_SCHEMA,
   type Settings,
   settingsOf,
-  unknownParamText,
 } from './context/deploy-settings.ts';
 
 /** The part of the framework that this plugin touches. */
@@ -138,11 +137,14 @@ export default class StowagePlugin {
     };
   }
 
-  /** The framework takes every --param. */
+  /** The framework takes every --param; one that no stage declares is read by nothing. */
   #checkParams(): void {
     const { params = {} } = this.#serverless.configurationInput;
-    const message = unknownParamText(this.#options.param ?? [], params);
-    if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
+    const known = [...new Set(Object.values(params).flatMap((ofStage) => Object.keys(ofStage)))];
+    const unknown = this.#options.param?.find((param) => !known.includes(param.split('=')[0]!));
+    if (unknown === undefined) return;
+    const message = `--param ${unknown}: there is no such parameter; there are ${known.join(', ')}`;
+    throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
   }
 
   /** Packages itself: the framework would zip the whole folder before prerequisites are checked. */

@@ -8,6 +8,7 @@ import {
   maskOf,
   merged,
   parseEntity,
+  type Properties,
   propertiesOf,
   sameProperties,
 } from './entities/entities.ts';
@@ -20,7 +21,6 @@ import {
   parseKey,
   withId,
 } from './entities/entity-keys.ts';
-import type { Properties } from './entities/entity-values.ts';
 import type { Services, Transaction } from './storage/open-transactions.ts';
 import type { Storage, Stored } from './storage/storage.ts';
 import {

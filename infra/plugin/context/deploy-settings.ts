@@ -187,14 +187,3 @@ export function transportOf({ store }: Pick<Settings, 'store'>): 'own' | 'sdk' {
 
 /** An error that the user can mend; the message says how. */
 export class DeployError extends Error {}
-
-/** Names a `name=value` that no stage declares: nothing reads it. Undefined if all are declared. */
-export function unknownParamText(
-  given: readonly string[],
-  declared: Readonly<Record<string, object>>,
-): string | undefined {
-  const known = [...new Set(Object.values(declared).flatMap((ofStage) => Object.keys(ofStage)))];
-  const unknown = given.find((param) => !known.includes(param.split('=')[0]!));
-  if (unknown === undefined) return undefined;
-  return `--param ${unknown}: there is no such parameter; there are ${known.join(', ')}`;
-}

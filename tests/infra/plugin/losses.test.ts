@@ -5,8 +5,8 @@ import type { Cloud } from '../../../infra/package/bundle.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import { remove } from '../../../infra/plugin/commands/remove.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import { RECORDED } from './recorded/recorded.ts';
 import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
+import { RECORDED } from './stand-ins/stand-in-tools.ts';
 
 const NOW = { isPlanOnly: false } as const;
 const CONFIRMED = { isPlanOnly: false, isConfirmed: true } as const;

@@ -1,8 +1,7 @@
 // The embedded server alone: its clock, its cuts of large answers, its end.
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { checkedProperty } from '../../../../infra/emulators/datastore/entities/entity-values.ts';
+import { checkedProperty } from '../../../../infra/emulators/datastore/entities/entities.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
-import { expectCode } from './declare.ts';
 import {
   ascending,
   blob,
@@ -10,6 +9,7 @@ import {
   comparison,
   contentOf,
   descending,
+  expectCode,
   insert,
   integer,
   key,
@@ -69,12 +69,6 @@ test('a batch of query results stays below 4 MiB', async () => {
   for (let id = 1; id <= 6; id += 1) await service.commit([upsert(key('K', id), { x: blob(1_000_000) })]);
   const batch = await service.query({ kind: [{ name: 'K' }] });
   expect([namesOf(batch).length, batch.moreResults]).toEqual([4, 'NOT_FINISHED']);
-});
-
-test('a query brings at most 300 results at once', async () => {
-  await service.commit(Array.from({ length: 301 }, (_, id) => upsert(key('K', id + 1))));
-  const batch = await service.query({ kind: [{ name: 'K' }] });
-  expect([namesOf(batch).length, batch.moreResults]).toEqual([300, 'NOT_FINISHED']);
 });
 
 test('the message of a refusal names the field at fault', async () => {
