@@ -61,19 +61,6 @@ export interface DatastoreEmulator {
   close(): Promise<void>;
 }
 
-const RPCS = [
-  'Lookup',
-  'RunQuery',
-  'RunAggregationQuery',
-  'BeginTransaction',
-  'Commit',
-  'Rollback',
-  'AllocateIds',
-  'ReserveIds',
-] as const;
-
-type Rpc = (typeof RPCS)[number];
-
 /** gRPC refuses larger messages unread. The service's own limit is lower and is checked later. */
 const MESSAGE_BYTES_MAX = 4 * REQUEST_BYTES_MAX;
 
@@ -87,9 +74,11 @@ export async function startDatastoreEmulator(options: EmulatorOptions = {}): Pro
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
   });
-  const answering = network === undefined ? answerAtOnce : answerLater(network);
-  const handlers = RPCS.map((rpc) => [rpc, answering(rpc, answerer(rpc, services, kept))]);
-  server.addService(definition(), Object.fromEntries(handlers) as Record<Rpc, Handler>);
+  const handlers = Object.entries(CALLS).map(([rpc, call]) => {
+    const answer = answerer(call, services, kept);
+    return [rpc, network === undefined ? answerAtOnce(answer) : answerLater(rpc, answer, network)] as const;
+  });
+  server.addService(definition(), Object.fromEntries(handlers));
   const bound = await listen(server, `${host}:${port}`).catch((error: unknown) => {
     kept.close();
     throw error;
@@ -122,27 +111,27 @@ const asIs = (bytes: Buffer) => bytes;
 function definition(): ServiceDefinition {
   const serializers = { requestSerialize: asIs, requestDeserialize: asIs };
   const unary = { requestStream: false, responseStream: false, ...serializers };
-  const methods = RPCS.map((rpc) => {
+  const methods = Object.keys(CALLS).map((rpc) => {
     const path = `/google.datastore.v1.Datastore/${rpc}`;
     return [rpc, { path, ...unary, responseSerialize: asIs, responseDeserialize: asIs }] as const;
   });
   return Object.fromEntries(methods);
 }
 
-type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => void;
+type Handler = (call: ServerUnaryCall<Buffer, Buffer>, callback: sendUnaryData<Buffer>) => unknown;
 type Answerer = (request: Buffer) => Answer;
 interface Answer {
   readonly error: { readonly code: status; readonly details: string } | null;
   readonly response?: Buffer;
 }
 
-function answerer(rpc: Rpc, services: Services, kept: KeptStorage): Answerer {
+function answerer(call: Call, services: Services, kept: KeptStorage): Answerer {
   return (request) => {
     try {
       if (request.length > REQUEST_BYTES_MAX)
         throw invalid('request', `has ${request.length} bytes; it must not be larger than ${REQUEST_BYTES_MAX} bytes`);
       try {
-        return { error: null, response: CALLS[rpc](request, services) };
+        return { error: null, response: call(request, services) };
       } finally {
         // Before the answer, also if the call failed in the middle.
         kept.keep();
@@ -153,7 +142,7 @@ function answerer(rpc: Rpc, services: Services, kept: KeptStorage): Answerer {
   };
 }
 
-function answerAtOnce(_: Rpc, answer: Answerer): Handler {
+function answerAtOnce(answer: Answerer): Handler {
   return ({ request }, callback) => {
     const { error, response } = answer(request);
     callback(error, response);
@@ -161,8 +150,8 @@ function answerAtOnce(_: Rpc, answer: Answerer): Handler {
 }
 
 /** If the caller leaves before the effect, nothing happens; later, only the answer is dropped. */
-function answerLater(network: Network): (rpc: Rpc, answer: Answerer) => Handler {
-  return (rpc, answer) => async (call, callback) => {
+function answerLater(rpc: string, answer: Answerer, network: Network): Handler {
+  return async (call, callback) => {
     const gone = new AbortController();
     call.once('cancelled', () => gone.abort());
     const arrived = await network.arrive(sentOf(rpc, call.request), gone.signal);
@@ -180,7 +169,7 @@ function failed(code: keyof typeof status, details: string): Answer {
 }
 
 /** A request that cannot be read names no entities; its answer will say why. */
-function sentOf(rpc: Rpc, request: Buffer): Sent {
+function sentOf(rpc: string, request: Buffer): Sent {
   const kind = rpc === 'Commit' ? 'commit' : rpc === 'RunQuery' ? 'query' : 'read';
   return { kind, ids: keysOf(rpc, request).map((key) => key.toString('latin1')), bytes: request.length };
 }
@@ -189,7 +178,7 @@ const decodeLookup = decoder('LookupRequest');
 const decodeCommit = decoder('CommitRequest');
 const decodeEntity = decoder('Entity');
 
-function keysOf(rpc: Rpc, request: Buffer): readonly Buffer[] {
+function keysOf(rpc: string, request: Buffer): readonly Buffer[] {
   try {
     if (rpc === 'Lookup') return decodeLookup(request).keys;
     if (rpc !== 'Commit') return [];
@@ -208,7 +197,8 @@ type Call = (bytes: Buffer, services: Services) => Buffer;
 const EMPTY = Buffer.alloc(0);
 const encodeBegun = encoder('BeginTransactionResponse');
 
-const CALLS: Readonly<Record<Rpc, Call>> = {
+/** The calls of the API by name. */
+const CALLS: Readonly<Record<string, Call>> = {
   Lookup: reading('LookupRequest', lookup),
   RunQuery: reading('RunQueryRequest', runQuery),
   RunAggregationQuery: refusing('RunAggregationQuery'),
@@ -235,7 +225,7 @@ function reading<M extends keyof Messages & `${string}Request`>(
   };
 }
 
-function refusing(rpc: Rpc): Call {
+function refusing(rpc: string): Call {
   return () => {
     throw unsupported(rpc);
   };

@@ -3,8 +3,8 @@
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { type Context, patiently } from '../context/deploy-context.ts';
 import { DeployError, type Settings } from '../context/deploy-settings.ts';
-import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
-import { type Planned, TerraformError } from '../stack/terraform.ts';
+import { openStacks, presentOf, REPEAT_AFTER_MS, retriesOn, type Stack, variablesOf } from '../stack/stack.ts';
+import type { Planned } from '../stack/terraform.ts';
 import { agreeToLosses, dataLosses, refuseDataLoss } from './agree.ts';
 import { infoText, writeEndpoints } from './info.ts';
 import { deleteAll } from './remove.ts';
@@ -20,9 +20,6 @@ export interface DeployOptions {
   /** Does not ask before functions are taken away. */
   readonly isConfirmed?: boolean;
 }
-
-/** Google's provider waits this long in its example for a build account's roles. */
-const REPEAT_AFTER_MS = 60_000;
 
 interface StackPlan {
   readonly stack: Stack;
@@ -78,9 +75,8 @@ async function deployOne({ stack, planned }: StackPlan, context: Context): Promi
     await stack.terraform.apply(plan);
   };
   await patiently(context, `${side.cloud}: applied again, in vain`, apply, {
+    ...retriesOn(side),
     patienceMs: 3 * REPEAT_AFTER_MS,
-    pauseMs: REPEAT_AFTER_MS,
-    isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),
   });
   const { endpoint } = await presentOf(stack);
   if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);

@@ -1,13 +1,9 @@
 // `serverless remove`: takes down the functions, and only with --delete-data the data. The cloud's
 // own tool lifts the data's protection, because Terraform would apply all other changes too.
 import { type Context, patiently } from '../context/deploy-context.ts';
-import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
-import { TerraformError } from '../stack/terraform.ts';
+import { openStacks, presentOf, retriesOn, type Stack, variablesOf } from '../stack/stack.ts';
 import { confirm, refuseDataLoss } from './agree.ts';
 import { writeEndpoints } from './info.ts';
-
-/** Azure's lock stays in force for some minutes after it is deleted. */
-const REPEAT_AFTER_MS = 60_000;
 
 export interface RemoveOptions {
   readonly isDataDeleted: boolean;
@@ -50,8 +46,5 @@ export async function deleteAll(context: Context, { side, account, terraform }: 
   const variables = { ...side.variables(context.settings, account, []), functions: {}, allow_data_deletion: true };
   await side.unprotect(context.run, await terraform.resources());
   const destroy = (): Promise<void> => terraform.destroy(variables);
-  await patiently(context, `${side.cloud}: something is left`, destroy, {
-    pauseMs: REPEAT_AFTER_MS,
-    isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),
-  });
+  await patiently(context, `${side.cloud}: something is left`, destroy, retriesOn(side));
 }

@@ -5,9 +5,9 @@ import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure-cloud.ts';
 import { gcp } from '../clouds/gcp-cloud.ts';
 import type { Account, CloudSide, Missing, StateResource } from '../clouds/cloud.ts';
-import { type Context, firstOnPath, type Run } from '../context/deploy-context.ts';
+import { type Context, firstOnPath, type Retries, type Run } from '../context/deploy-context.ts';
 import { DeployError, type Settings } from '../context/deploy-settings.ts';
-import { type Terraform, terraformOf } from './terraform.ts';
+import { type Terraform, TerraformError, terraformOf } from './terraform.ts';
 
 interface Checked {
   readonly side: CloudSide;
@@ -55,6 +55,17 @@ function refuseOther(
   throw new DeployError(`${side.cloud}: the state of stage ${stage} holds ${there.name} in ${there.place}, and this command names ${name} in ${place}.
 To work on what is there: ${side.placeVariable}=${there.place}, and \`service: ${there.name.slice(0, -stage.length - 1)}\` in serverless.yml.
 To have another beside it: another --stage.`);
+}
+
+/** Google's provider waits so long for new roles; Azure's lock outlives its end by minutes. */
+export const REPEAT_AFTER_MS = 60_000;
+
+/** What a cloud refuses for some minutes is tried again. */
+export function retriesOn(side: CloudSide): Retries {
+  return {
+    pauseMs: REPEAT_AFTER_MS,
+    isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),
+  };
 }
 
 /** The state after the last apply. */

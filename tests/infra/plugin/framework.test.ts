@@ -20,7 +20,7 @@ afterAll(() => Promise.all([project.close(), deployed.close()]));
 
 const serverless = (...args: string[]) => project.start(args).ended;
 
-describe('serverless', () => {
+describe('serverless', { timeout: 300_000 }, () => {
   test('package makes a zip of each function; deploy --package takes them, and with --plan touches nothing', async () => {
     const { code, output } = await serverless('package', '--package', 'elsewhere');
     expect(code === 0 ? '' : output).toBe('');
@@ -52,7 +52,7 @@ describe('serverless', () => {
   test('deploy packages by itself; interrupted, it lets Terraform end in order, and says how to go on', async () => {
     tools.answer({ to: 'terraform azure apply', hangs: true });
     const running = project.start(['deploy', '--param', 'cloud=azure']);
-    await expect.poll(() => tools.calls.at(-1), { timeout: 100_000 }).toMatch(/^terraform azure apply/);
+    await expect.poll(() => tools.calls.at(-1), { timeout: 240_000 }).toMatch(/^terraform azure apply/);
     process.kill(running.pid, 'SIGTERM');
     const { code, output } = await running.ended;
     expect(code).toBe(130);

@@ -13,7 +13,7 @@ import { listening } from '../../../support/listening.ts';
 import type { Tools } from './stand-in-tools.ts';
 
 const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
-const TIMEOUT_MS = 100_000;
+const TIMEOUT_MS = 240_000;
 
 /** The framework is large: compiling it anew takes a third of every start. */
 const { NODE_COMPILE_CACHE = '' } = process.env;
