@@ -84,7 +84,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'datastore: @grpc/grpc-js @google-cloud/datastore-api protobufjs/ node: | azurite-front: node:',
     '*.ts',
   ],
-  'infra/emulators/datastore': ['wire', 'entities', 'storage', 'queries | writes', '*.ts'],
+  'infra/emulators/datastore': ['wire', 'entities', 'storage', '*.ts'],
   // Each cloud's own client, for entities that are not this store's.
   'infra/plain': [
     'plain-place.ts',

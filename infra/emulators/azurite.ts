@@ -2,12 +2,11 @@
 import type { Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { keepTables, type TableStore } from './azurite-kept.ts';
-import type { TableFaults } from './azurite-front/front-faults.ts';
 import { type EntityName, type FrontOptions, placeFront } from './azurite-front/front.ts';
 import type { Body } from './azurite-front/entity-size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
-import { dataOption, type Emulator, startProcess } from './emulator.ts';
-import { behind, type Network, profileOf, slowCloud } from './emulated-network.ts';
+import { type Emulator, type ProcessOptions, startProcess } from './emulator.ts';
+import { profileOf, slowCloud } from './emulated-network.ts';
 
 /** Azurite's built-in account. The key is public: every installation has it. */
 export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
@@ -31,7 +30,6 @@ interface TableServer {
 
 const NAME = 'Azurite';
 const STRICT_NAME = `${NAME} behind a strict front`;
-const ENTRY = 'azurite-process.ts';
 
 /** Starts the service on a free port of 127.0.0.1; `endpoint` includes the account's path. */
 export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Promise<Emulator> {
@@ -39,16 +37,12 @@ export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Pro
     const server = await startTableServer({ dataFile });
     return { name: `${NAME} in process`, endpoint: endpointAt(server.address), close: () => server.close() };
   }
-  return await startProcess(NAME, ENTRY, dataOption(dataFile));
+  return await startProcess('azurite', NAME, { dataFile });
 }
 
 /** Azurite behind the strict front, in one process of their own. Default port: a free one. */
-export async function startStrictProcess({
-  port = 0,
-  network = 'none',
-}: Pick<StrictOptions, 'port'> & { readonly network?: Network }): Promise<Emulator> {
-  const options = [`--strict-port=${port}`, `--network=${network}`];
-  return await startProcess(`${STRICT_NAME}${behind(network)}`, ENTRY, options);
+export function startStrictProcess(options: Omit<ProcessOptions, 'dataFile'>): Promise<Emulator> {
+  return startProcess('strict-azurite', STRICT_NAME, options);
 }
 
 function endpointAt(address: string): string {
@@ -114,15 +108,15 @@ interface StrictOptions extends Pick<TableServerOptions, 'port'> {
   readonly network?: FrontOptions['network'];
 }
 
-/** Azurite in this process behind the strict front. The caller may install faults. */
+/** Azurite in this process behind the strict front. */
 export async function startStrictAzurite({
   port = 0,
   network = slowCloud(profileOf('none', 'azure-tables')),
-}: StrictOptions = {}): Promise<Emulator & { readonly faults: TableFaults }> {
+}: StrictOptions = {}): Promise<Emulator> {
   const azurite = await startTableServer({ port });
   const { httpServer: server, metadataStore: store, address } = azurite;
-  const faults = placeFront({ server, presentOf: (entity) => presentEntity(entity, store), network });
-  return { name: STRICT_NAME, endpoint: endpointAt(address), faults, close: () => azurite.close() };
+  placeFront({ server, presentOf: (entity) => presentEntity(entity, store), network });
+  return { name: STRICT_NAME, endpoint: endpointAt(address), close: () => azurite.close() };
 }
 
 /** Looks for the table under both names, in Azurite's order. */
@@ -132,4 +126,23 @@ function presentEntity({ table, partitionKey, rowKey }: EntityName, store: Table
   });
   const present = entities?.findOne({ RowKey: rowKey, PartitionKey: partitionKey });
   return (present?.['properties'] ?? {}) as Body;
+}
+
+/** The variables by which the clouds' own clients, and this project's, find both emulators. */
+export function clientsEnvironment(datastore: string, tables: string | undefined): Record<string, string> {
+  return {
+    DATASTORE_EMULATOR_HOST: datastore.replace('http://', ''),
+    DATASTORE_PROJECT_ID: 'stowage-local',
+    ...(tables !== undefined && {
+      AZURE_STORAGE_CONNECTION_STRING: [
+        'DefaultEndpointsProtocol=http',
+        `AccountName=${AZURITE_ACCOUNT_NAME}`,
+        `AccountKey=${AZURITE_ACCOUNT_KEY}`,
+        `TableEndpoint=${tables}`,
+      ].join(';'),
+      STOWAGE_TABLES_ENDPOINT: tables,
+      STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
+      STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
+    }),
+  };
 }

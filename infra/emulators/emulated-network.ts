@@ -93,8 +93,3 @@ export const TIMERS: Pick<Runtime, 'monotonicMs' | 'sleep'> = {
 export function slowCloud(profile: SlowProfile, runtime = TIMERS): SlowCloud {
   return new SlowCloud(profile, runtime, seededRandom(SEED));
 }
-
-/** What an emulator's name says of its network. */
-export function behind(network: Network): string {
-  return network === 'none' ? '' : ` behind a network (${network})`;
-}

@@ -1,6 +1,7 @@
 // The interface of every emulator, and how one starts in a process of its own.
 import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
+import type { Network } from './emulated-network.ts';
 
 /** An emulator that is ready, on 127.0.0.1. */
 export interface Emulator {
@@ -16,18 +17,30 @@ export interface Emulator {
   close(): Promise<void>;
 }
 
+const PROCESS = fileURLToPath(new URL('emulator-process.ts', import.meta.url));
 const READY_TIMEOUT_MS = 60_000;
 const ADDRESS = /^listening on (http:\/\/127\.0\.0\.1:\d+\S*) as process (\d+)$/m;
 
-/** Starts a file of this folder. Rejects if it does not say within a minute where it listens. */
-export async function startProcess(name: string, file: string, options: readonly string[]): Promise<Emulator> {
-  const child = startSupervised(process.execPath, [fileURLToPath(new URL(file, import.meta.url)), ...options]);
+export interface ProcessOptions {
+  /** Default: a free one. */
+  readonly port?: number | undefined;
+  /** Default: none. */
+  readonly network?: Network | undefined;
+  /** A file that keeps the data. Default: memory alone. */
+  readonly dataFile?: string | undefined;
+}
+
+/** Starts an emulator. Rejects if it does not say within a minute where it listens. */
+export async function startProcess(
+  kind: 'datastore' | 'azurite' | 'strict-azurite',
+  emulator: string,
+  { port = 0, network = 'none', dataFile }: ProcessOptions,
+): Promise<Emulator> {
+  const name = network === 'none' ? emulator : `${emulator} behind a network (${network})`;
+  const data = dataFile === undefined ? [] : [`--data=${dataFile}`];
+  const args = [PROCESS, kind, `--port=${port}`, `--network=${network}`, ...data];
+  const child = startSupervised(process.execPath, args);
   await untilReady(name, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
   const [, endpoint, processId] = ADDRESS.exec(child.output())!;
   return { name, endpoint: endpoint!, processId, exited: child.exited, close: () => child.close() };
-}
-
-/** The option by which both processes are told of a file. */
-export function dataOption(dataFile: string | undefined): string[] {
-  return dataFile === undefined ? [] : [`--data=${dataFile}`];
 }

@@ -3,9 +3,8 @@ import { createRequire } from 'node:module';
 import type { Arrived, SlowRequest } from '../../shared/drivers/slow/slow-cloud.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
-import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from './azurite.ts';
+import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, clientsEnvironment, startStrictAzurite } from './azurite.ts';
 import { startDatastoreEmulator } from './datastore/index.ts';
-import { clientsEnvironment } from './environment.ts';
 import { profileOf, slowCloud, TIMERS } from './emulated-network.ts';
 
 /** In each run the n-th request that a fault may meet takes the same random number. */

@@ -3,9 +3,8 @@ import { EXIT } from '../cli/exit.ts';
 import { command, runCommand, UsageError, wholeNumber } from '../cli/command-options.ts';
 import { onLauncherEnd } from '../processes/launcher.ts';
 import { freePort } from '../processes/supervised.ts';
-import { startStrictProcess } from './azurite.ts';
+import { clientsEnvironment, startStrictProcess } from './azurite.ts';
 import type { Emulator } from './emulator.ts';
-import { clientsEnvironment } from './environment.ts';
 import { NETWORK, type Network } from './emulated-network.ts';
 import { DATASTORE, type DatastoreName, datastoreOf, networkBefore, startDatastore } from './which-datastore.ts';
 

@@ -1,7 +1,6 @@
 // The option `--datastore` of all commands that start a Datastore emulator, and its two emulators.
 import { choice, UsageError } from '../cli/command-options.ts';
-import { type EmbeddedOptions, startEmbeddedDatastore } from './embedded.ts';
-import type { Emulator } from './emulator.ts';
+import { type Emulator, type ProcessOptions, startProcess } from './emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from './google.ts';
 import { type Network, networkOf } from './emulated-network.ts';
 
@@ -28,12 +27,9 @@ export function networkBefore(name: DatastoreName, text: string | undefined, byD
 }
 
 /** Starts a process. If Google's emulator is missing, the error tells how to install it. */
-export async function startDatastore(
-  name: DatastoreName,
-  { port = 0, ...options }: Omit<EmbeddedOptions, 'inProcess'>,
-): Promise<Emulator> {
-  if (name === 'embedded') return await startEmbeddedDatastore({ inProcess: false, port, ...options });
+export async function startDatastore(name: DatastoreName, options: ProcessOptions): Promise<Emulator> {
+  if (name === 'embedded') return await startProcess('datastore', 'embedded Datastore emulator', options);
   const found = await findGoogleEmulator();
   if (!found.found) throw new Error(`${found.why}. Leave out --datastore=google, or: ${found.howTo}`);
-  return await startGoogleEmulator(found, port);
+  return await startGoogleEmulator(found, options.port);
 }

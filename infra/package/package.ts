@@ -1,10 +1,11 @@
 // Makes a zip per function and cloud, with its source map apart. The local hosts run these zips.
+// Their bytes depend on contents alone, so that deploying the same code changes nothing.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { unzipSync, type Zippable, zipSync } from 'fflate';
 import { bundleFunction, type Cloud, CLOUDS, type FunctionSource } from './bundle.ts';
-import { unzipTo, zip } from './zip.ts';
 
 export interface PackagedFunction {
   readonly cloud: Cloud;
@@ -28,7 +29,7 @@ export const FUNCTIONS: readonly FunctionSource[] = [
 ];
 
 /** A larger package starts slowly, or has a dependency that slipped in. */
-export const ZIP_BYTES_MAX = 5 * 1024 * 1024;
+const ZIP_BYTES_MAX = 5 * 1024 * 1024;
 
 /** Writes `<cloud>-<name>.zip` and `maps/<cloud>-<name>.main.js.map.gz`. Throws above 5 MiB. */
 export async function packageFunctions(
@@ -88,4 +89,27 @@ async function packageOne(outDir: string, cloud: Cloud, source: FunctionSource):
   await writeFile(sourceMapFile, gzipSync(sourceMap));
   const sha256 = createHash('sha256').update(archive).digest('hex');
   return { cloud, name, zipFile, sizeBytes: archive.length, sha256, sourceMapFile };
+}
+
+/** The mode of a plain file that everybody may read; it counts in zips made by Unix alone. */
+const UNIX = 3;
+const MODE = (0o100644 << 16) >>> 0;
+
+function zip(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
+  // The first moment of a zip, in local parts: zips keep local time, and fflate reads it so.
+  const mtime = new Date(1980, 0, 1);
+  const entries: Zippable = {};
+  for (const name of [...files.keys()].sort())
+    entries[name] = [files.get(name)!, { level: 6, mtime, os: UNIX, attrs: MODE }];
+  return zipSync(entries);
+}
+
+/** Writes the archive's files into `dir`. Throws if a name leads elsewhere. */
+async function unzipTo(archive: Uint8Array, dir: string): Promise<void> {
+  for (const [name, contents] of Object.entries(unzipSync(archive))) {
+    const file = path.resolve(dir, name);
+    if (!file.startsWith(path.resolve(dir) + path.sep)) throw new Error(`the archive holds a file outside it: ${name}`);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, contents);
+  }
 }

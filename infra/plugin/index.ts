@@ -9,27 +9,21 @@ import { sourceFacts } from '../cli/comparison.ts';
 import { printableLines, sayLines } from '../cli/print.ts';
 import { packageFunctions, sizesText } from '../package/package.ts';
 import { deploy } from './commands/deploy.ts';
-import { findEndpoints, info } from './commands/info.ts';
-import { changeKeys } from './commands/change-keys.ts';
+import { endpointsFile, findEndpoints, info } from './commands/info.ts';
+import { changeKeys, keyOwner } from './commands/keys.ts';
 import { remove, type RemoveOptions } from './commands/remove.ts';
-import { askWith, CLOCK, type Context } from './context/deploy-context.ts';
-import {
-  HTTP_EVENT_SCHEMA,
-  PROVIDER_SCHEMA,
-  type ProviderSettings,
-  SCHEDULE_EVENT_SCHEMA,
-} from './context/settings-schema.ts';
+import { askWith, CLOCK, type Context, Interrupted, isInterruption, run } from './context/deploy-context.ts';
 import {
   checkHandlers,
   DeployError,
   type FunctionSettings,
+  HTTP_EVENT_SCHEMA,
+  PROVIDER_SCHEMA,
+  type ProviderSettings,
+  SCHEDULE_EVENT_SCHEMA,
   type Settings,
   settingsOf,
-  unknownParamText,
 } from './context/deploy-settings.ts';
-import { Interrupted, isInterruption, run } from './context/cloud-tools.ts';
-import { endpointsFile } from './stack/endpoints-file.ts';
-import { keyOwner } from './stack/key-change.ts';
 
 /** The part of the framework that this plugin touches. */
 interface Serverless {
@@ -143,11 +137,14 @@ export default class StowagePlugin {
     };
   }
 
-  /** The framework takes every --param. */
+  /** The framework takes every --param; one that no stage declares is read by nothing. */
   #checkParams(): void {
     const { params = {} } = this.#serverless.configurationInput;
-    const message = unknownParamText(this.#options.param ?? [], params);
-    if (message !== undefined) throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
+    const known = [...new Set(Object.values(params).flatMap((ofStage) => Object.keys(ofStage)))];
+    const unknown = this.#options.param?.find((param) => !known.includes(param.split('=')[0]!));
+    if (unknown === undefined) return;
+    const message = `--param ${unknown}: there is no such parameter; there are ${known.join(', ')}`;
+    throw new this.#serverless.classes.Error(message, 'STOWAGE_PARAM');
   }
 
   /** Packages itself: the framework would zip the whole folder before prerequisites are checked. */

@@ -1,6 +1,7 @@
 // An emulator that can be made to throttle, deny, or fail before or after the effect.
 import { startDatastoreEmulator } from '../../infra/emulators/datastore/index.ts';
 import { startStrictAzurite } from '../../infra/emulators/azurite.ts';
+import { failingNetwork } from '../support/failing-network.ts';
 import type { DriverName } from '../drivers/emulated.ts';
 import type { Chance } from '../simulation/seeded-chance.ts';
 
@@ -14,49 +15,40 @@ export interface Place {
   close(): Promise<void>;
 }
 
-/** Only answers that say nothing of a request's fate follow its effect. */
-const DATASTORE_BEFORE = ['RESOURCE_EXHAUSTED', 'UNAVAILABLE', 'ABORTED', 'INTERNAL'] as const;
-const DATASTORE_AFTER = ['UNAVAILABLE', 'DEADLINE_EXCEEDED', 'INTERNAL'] as const;
-const AZURE_BEFORE = [
-  [503, 'ServerBusy'],
-  [403, 'AuthorizationFailure'],
-  [500, 'InternalError'],
-] as const;
-const AZURE_AFTER = [
-  [500, 'InternalError'],
-  [500, 'OperationTimedOut'],
+/** What a request is refused with before its effect. After it, the reply is lost. */
+const DATASTORE = ['RESOURCE_EXHAUSTED', 'UNAVAILABLE', 'ABORTED', 'INTERNAL', 'DEADLINE_EXCEEDED'] as const;
+const AZURE = [
+  { status: 503, code: 'ServerBusy' },
+  { status: 403, code: 'AuthorizationFailure' },
+  { status: 500, code: 'InternalError' },
+  { status: 500, code: 'OperationTimedOut' },
 ] as const;
 const TIMES_MAX = 6;
 
 export async function datastorePlace(): Promise<Place> {
-  const emulator = await startDatastoreEmulator();
-  return {
-    driver: 'datastore',
-    port: Number(emulator.address.split(':')[1]),
-    fail(chance) {
-      const when = chance.of(['before', 'after'] as const);
-      const code = when === 'before' ? chance.of(DATASTORE_BEFORE) : chance.of(DATASTORE_AFTER);
-      emulator.faults.add({ code, when, times: 1 + chance.below(TIMES_MAX) });
-      return `${code} ${when} the effect`;
-    },
-    calm: () => emulator.faults.clear(),
-    close: () => emulator.close(),
-  };
+  const { network, ...failing } = failingPlace(DATASTORE);
+  const emulator = await startDatastoreEmulator({ network });
+  const port = Number(emulator.address.split(':')[1]);
+  return { driver: 'datastore', port, ...failing, close: () => emulator.close() };
 }
 
 export async function azurePlace(): Promise<Place> {
-  const azurite = await startStrictAzurite();
-  const { endpoint, faults } = azurite;
+  const { network, ...failing } = failingPlace(AZURE);
+  const azurite = await startStrictAzurite({ network });
+  const port = Number(new URL(azurite.endpoint).port);
+  return { driver: 'azure-tables', port, ...failing, close: () => azurite.close() };
+}
+
+function failingPlace<Refusal>(refusals: readonly Refusal[]) {
+  const network = failingNetwork<Refusal>();
   return {
-    driver: 'azure-tables',
-    port: Number(new URL(endpoint).port),
-    fail(chance) {
+    network,
+    fail(chance: Chance): string {
       const when = chance.of(['before', 'after'] as const);
-      const [status, code] = when === 'before' ? chance.of(AZURE_BEFORE) : chance.of(AZURE_AFTER);
-      faults.add({ status, code, when, times: 1 + chance.below(TIMES_MAX) });
-      return `${status} ${code} ${when} the effect`;
+      const failure = when === 'before' ? { refusal: chance.of(refusals) } : { isReplyLost: true };
+      network.fail(failure, { times: 1 + chance.below(TIMES_MAX) });
+      return `${JSON.stringify(failure)} ${when} the effect`;
     },
-    calm: () => faults.clear(),
-    close: () => azurite.close(),
+    calm: network.calm,
   };
 }

@@ -1,5 +1,5 @@
-// Packages of others: licences of all that ships, install scripts, and the places that the update
-// bot looks at.
+// Packages of others: licences of all that ships, install scripts, which run nowhere that the
+// clouds' credentials can be had, and the places that the update bot looks at.
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -127,3 +127,43 @@ function holds(kind: string, place: string): boolean {
   const folder = kind === 'github-actions' && place === '/' ? '.github/actions/login' : place;
   return readdirSync(path.join(ROOT, folder)).some((name) => MANIFESTS[kind]!.test(name));
 }
+
+interface Step {
+  readonly run?: string;
+  readonly uses?: string;
+}
+
+interface Workflow {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<
+    Record<string, { readonly permissions?: Readonly<Record<string, string>>; readonly steps: readonly Step[] }>
+  >;
+}
+
+/** The commands of a step, also of an action of our own. */
+function commandsOf({ run, uses = '' }: Step): string[] {
+  const [, own] = /^\.\/\.github\/(.+)$/.exec(uses) ?? [];
+  if (own === undefined) return run === undefined ? [] : [run];
+  return (load(read(`.github/${own}/action.yml`)) as { runs: { steps: Step[] } }).runs.steps.flatMap(commandsOf);
+}
+
+const jobs = readdirSync(path.join(ROOT, '.github/workflows')).flatMap((file) => {
+  const { permissions, jobs: all } = load(read(`.github/workflows/${file}`)) as Workflow;
+  return Object.entries(all).map(([name, job]) => ({
+    name: `${file}: ${name}`,
+    isTrusted: (job.permissions ?? permissions)['id-token'] === 'write',
+    commands: job.steps.flatMap(commandsOf),
+  }));
+});
+
+test('a job that can have the clouds’ credentials runs no install script, and packages nothing', () => {
+  const trusted = jobs.filter(({ isTrusted }) => isTrusted);
+  expect(trusted.map(({ name }) => name)).toEqual([
+    'compare.yml: compare',
+    'deploy.yml: deploy',
+    'publish.yml: publish',
+  ]);
+  const commands = trusted.flatMap((job) => job.commands);
+  expect(commands.filter((one) => /\bnpm (ci|install)\b/.test(one) && !one.includes('--ignore-scripts'))).toEqual([]);
+  expect(commands.filter((one) => /serverless (deploy|package)\b/.test(one) && !one.includes('--package'))).toEqual([]);
+});

@@ -1,5 +1,4 @@
 // Finds the operations of a request: one, those of a transaction, or none if it touches no entity.
-import { Refused } from './answers.ts';
 import type { Body } from './entity-size.ts';
 
 export interface Operation {
@@ -22,7 +21,7 @@ export function isBatch({ url }: Pick<IncomingRequest, 'url'>): boolean {
   return /\/\$batch(\?|$)/.test(url);
 }
 
-/** Gives the operations in order. Throws Refused if a path cannot be read. */
+/** Gives the operations in order. Throws a URIError if a path has an escape that is none. */
 export function operationsOf(request: IncomingRequest): Operation[] {
   if (isBatch(request))
     return innerRequests(request.body.toString('utf8')).flatMap((inner) => operationOf(inner) ?? []);
@@ -35,7 +34,7 @@ const ENTITY = /\/([A-Za-z][A-Za-z0-9]{2,62})\(PartitionKey='((?:[^']|'')*)',\s*
 const TABLE = /\/([A-Za-z][A-Za-z0-9]{2,62})(\(\))?$/;
 
 function operationOf(request: IncomingRequest): Operation | undefined {
-  const path = pathOf(request);
+  const path = decodeURIComponent(request.url.split('?', 1)[0]!);
   const method = String(request.headers['x-http-method'] ?? request.method).toUpperCase();
   const entity = ENTITY.exec(path);
   if (entity !== null) {
@@ -55,14 +54,6 @@ function operationOf(request: IncomingRequest): Operation | undefined {
   const body = bodyOf(request);
   const { PartitionKey: partitionKey = '', RowKey: rowKey = '' } = body;
   return { kind: 'insert', table, partitionKey: String(partitionKey), rowKey: String(rowKey), body };
-}
-
-function pathOf({ url }: IncomingRequest): string {
-  try {
-    return decodeURIComponent(url.split('?', 1)[0]!);
-  } catch {
-    throw new Refused(400, 'InvalidUri', `the path has an escape that is none: ${url}`);
-  }
 }
 
 const KINDS: Readonly<Record<string, Operation['kind']>> = {

@@ -1,11 +1,7 @@
 // Runs in Azurite's server and makes it as strict as Azure: it refuses entities that are too large,
-// throttles, answers late, and fails on demand. It finds the entity that a merge changes in
-// Azurite's memory.
-import { IncomingMessage, type Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { Duplex } from 'node:stream';
-import { type Answer, answerOf, type Refusal, Refused } from './answers.ts';
-import { createTableFaults, type TableFault, type TableFaults } from './front-faults.ts';
+// as it finds them in Azurite's memory, and throttles, fails and answers late as a network says.
+import { randomUUID } from 'node:crypto';
+import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type IncomingRequest, isBatch, type Operation, operationsOf } from './front-operations.ts';
 import { type Body, ENTITY_BYTES_MAX, entityBytes, mergedSizes, PROPERTIES_MAX, propertySizes } from './entity-size.ts';
 
@@ -14,6 +10,7 @@ export type EntityName = Pick<Operation, 'table' | 'partitionKey' | 'rowKey'>;
 /** A request on its way. A query names no entities and no partition. */
 export interface Sent {
   readonly kind: 'read' | 'query' | 'commit';
+  readonly operations: readonly Operation['kind'][];
   readonly ids: readonly string[];
   readonly bytes: number;
   readonly partition: string;
@@ -27,6 +24,8 @@ export interface Network {
 
 interface Arrived {
   readonly isThrottled: boolean;
+  /** Nothing happens, and the caller gets this answer. A throttled request gets 503 ServerBusy. */
+  readonly refusal?: Pick<Refusal, 'status' | 'code'> | undefined;
   /** The effect happens, then the connection ends instead of an answer. */
   readonly isReplyLost?: boolean;
   /** Resolves when an answer of this size is due, or when the signal aborts. */
@@ -40,6 +39,30 @@ export interface FrontOptions {
   readonly network: Network;
 }
 
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  /** Index of the operation in its transaction; 0 for a request of its own. */
+  readonly place: number;
+}
+
+/** Refuses a request as a whole, whatever its operations are. */
+class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.refusal = { status, code, message, place: 0 };
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
 /** A request with its content and the operations in it. */
 interface Asked {
   readonly incoming: IncomingMessage;
@@ -47,14 +70,13 @@ interface Asked {
   readonly operations: readonly Operation[];
 }
 
-const BUSY = 'The server is currently unable to receive requests. Please retry your request.';
+const BUSY = { status: 503, code: 'ServerBusy' } as const;
 
 /** Keeps large bodies out of memory. Azurite itself refuses a transaction above 4 MiB. */
 const BODY_BYTES_MAX = 16 * 1_024 * 1_024;
 
-/** Takes all requests of a server before its listeners do. The caller may install faults. */
-export function placeFront({ server, presentOf, network }: FrontOptions): TableFaults {
-  const faults = createTableFaults();
+/** Takes all requests of a server before its listeners do. */
+export function placeFront({ server, presentOf, network }: FrontOptions): void {
   const inTurn = createTurns();
   const listeners = server.listeners('request');
 
@@ -77,17 +99,6 @@ export function placeFront({ server, presentOf, network }: FrontOptions): TableF
     });
   };
 
-  const serve = async (asked: Asked, held: Held, { isThrottled }: Arrived): Promise<void> => {
-    const fault = faults.take(asked.operations);
-    if (fault?.when === 'before') throw injected(fault);
-    if (isThrottled) throw new Refused(503, 'ServerBusy', BUSY);
-    if (fault === undefined) return await answer(asked, held);
-    const unseen = hold(unseenAnswer(asked.incoming));
-    await answer(asked, unseen);
-    unseen.release();
-    throw injected(fault);
-  };
-
   /** If the caller leaves before the effect, nothing happens; later, only the answer is dropped. */
   const serveLater = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const gone = new AbortController();
@@ -98,7 +109,10 @@ export function placeFront({ server, presentOf, network }: FrontOptions): TableF
       const request = await readRequest(incoming);
       const operations = operationsOf(request);
       arrived = await network.arrive(sentOf(request, operations), gone.signal);
-      if (!gone.signal.aborted) await serve({ incoming, request, operations }, held, arrived);
+      if (gone.signal.aborted) return;
+      const { isThrottled, refusal = isThrottled ? BUSY : undefined } = arrived;
+      if (refusal !== undefined) throw new Refused(refusal.status, refusal.code, 'the request was turned away');
+      await answer({ incoming, request, operations }, held);
     } catch (error) {
       if (outgoing.headersSent) outgoing.destroy();
       else send(outgoing, answerOf(refusalFor(error), false));
@@ -110,7 +124,6 @@ export function placeFront({ server, presentOf, network }: FrontOptions): TableF
 
   server.removeAllListeners('request');
   server.on('request', (incoming, outgoing) => void serveLater(incoming, outgoing));
-  return faults;
 }
 
 /** An answer whose body is kept back until it is released. */
@@ -145,6 +158,7 @@ function sentOf({ body }: IncomingRequest, operations: readonly Operation[]): Se
   const isRead = operations.every(({ kind }) => kind === 'read');
   return {
     kind: first === undefined ? 'query' : isRead ? 'read' : 'commit',
+    operations: operations.map(({ kind }) => kind),
     ids: operations.map((operation) => `${placeOf(operation)}\n${operation.rowKey}`),
     bytes: body.length,
     partition: first === undefined ? '' : placeOf(first),
@@ -153,11 +167,9 @@ function sentOf({ body }: IncomingRequest, operations: readonly Operation[]): Se
 
 function refusalFor(error: unknown): Refusal {
   if (error instanceof Refused) return error.refusal;
-  return { status: 500, code: 'InternalError', message: String(error), place: 0 };
-}
-
-function injected({ status, code }: TableFault): Refused {
-  return new Refused(status, code, 'injected');
+  const message = String(error);
+  if (error instanceof URIError) return { status: 400, code: 'InvalidUri', message, place: 0 };
+  return { status: 500, code: 'InternalError', message, place: 0 };
 }
 
 function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
@@ -186,13 +198,6 @@ function readAgain(incoming: IncomingMessage, body: Buffer): IncomingMessage {
   request.push(body);
   request.push(null);
   return request;
-}
-
-/** An answer that goes nowhere. */
-function unseenAnswer(incoming: IncomingMessage): ServerResponse {
-  const answer = new ServerResponse(incoming);
-  answer.assignSocket(new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }) as Socket);
-  return answer;
 }
 
 /** The refusal of the first write that the service would refuse; undefined if it takes all. */
@@ -232,4 +237,54 @@ function createTurns(): <T>(name: string, body: () => Promise<T>) => Promise<T> 
       if (last.get(name) === turn) last.delete(name);
     }
   };
+}
+
+/** As the service does: a JSON error, within a multipart answer for a transaction. */
+function answerOf(refusal: Refusal, inBatch: boolean): Answer {
+  return inBatch && refusal.status < 500 ? batchAnswer(refusal) : single(refusal);
+}
+
+function single({ status, code, message }: Refusal): Answer {
+  return {
+    status,
+    headers: { ...serviceHeaders(), 'content-type': 'application/json;odata=minimalmetadata', 'x-ms-error-code': code },
+    body: Buffer.from(errorBody(code, message)),
+  };
+}
+
+/** The answer to a refused transaction is a 202 with the refusal inside. */
+function batchAnswer({ status, code, message, place }: Refusal): Answer {
+  const batch = `batchresponse_${randomUUID()}`;
+  const changeset = `changesetresponse_${randomUUID()}`;
+  const lines = [
+    `--${batch}`,
+    `Content-Type: multipart/mixed; boundary=${changeset}`,
+    '',
+    `--${changeset}`,
+    'Content-Type: application/http',
+    'Content-Transfer-Encoding: binary',
+    '',
+    `HTTP/1.1 ${status} Bad Request`,
+    'Content-Type: application/json;odata=minimalmetadata;charset=utf-8',
+    'DataServiceVersion: 3.0;',
+    '',
+    errorBody(code, `${place}:${message}`),
+    `--${changeset}--`,
+    `--${batch}--`,
+    '',
+  ];
+  return {
+    status: 202,
+    headers: { ...serviceHeaders(), 'content-type': `multipart/mixed; boundary=${batch}` },
+    body: Buffer.from(lines.join('\r\n')),
+  };
+}
+
+/** All answers of the service have these headers, so clients know that no proxy answered. */
+function serviceHeaders(): Record<string, string> {
+  return { 'x-ms-request-id': randomUUID(), 'x-ms-version': '2019-02-02' };
+}
+
+function errorBody(code: string, message: string): string {
+  return JSON.stringify({ 'odata.error': { code, message: { lang: 'en-US', value: message } } });
 }

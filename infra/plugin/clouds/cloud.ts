@@ -1,9 +1,8 @@
 // What the commands need of a cloud. gcp-cloud.ts and azure-cloud.ts implement it.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import type { Cloud } from '../../package/bundle.ts';
-import type { Context } from '../context/deploy-context.ts';
+import type { Context, Run } from '../context/deploy-context.ts';
 import { scheduleOf, type Settings, transportOf } from '../context/deploy-settings.ts';
-import type { Run } from '../context/cloud-tools.ts';
 
 /** The account that deploys, found out before anything is changed. */
 export interface Account {
@@ -29,8 +28,6 @@ export interface Loss {
   readonly type: string;
   /** It is made again, empty. */
   readonly isReplaced: boolean;
-  /** The resource's present values. */
-  readonly values: Readonly<Record<string, unknown>>;
   /** Attributes that cannot change in place, and so replace the resource. */
   readonly reasons: readonly Reason[];
 }
@@ -55,7 +52,7 @@ export interface Holdings {
   /** The setting in serverless.yml behind an attribute that cannot change in place. */
   readonly settings: Readonly<Record<string, string>>;
   /** How to get what the changed setting asks for, and keep the data. */
-  advice(loss: Loss, account: Account): string;
+  advice(loss: Loss): string;
 }
 
 export interface CloudSide {

@@ -1,7 +1,7 @@
 // Google Cloud: gcloud finds values for Terraform's variables, and Terraform uploads the code.
 import path from 'node:path';
 import * as z from 'zod';
-import { firstOnPath, outputOf, type Run } from '../context/cloud-tools.ts';
+import { firstOnPath, outputOf, type Run } from '../context/deploy-context.ts';
 import { asked, type CloudSide, commonVariables, isServing, type Missing } from './cloud.ts';
 
 /** Terraform enables all other APIs through these two. */

@@ -15,8 +15,8 @@ export function dataLosses({ side: { holdings } }: Stack, { losses }: Planned): 
 export function refuseDataLoss(stack: Stack, planned: Planned): void {
   const losses = dataLosses(stack, planned);
   if (losses.length === 0) return;
-  const { side, account } = stack;
-  const advice = new Set(losses.map((loss) => side.holdings.advice(loss, account)));
+  const { side } = stack;
+  const advice = new Set(losses.map((loss) => side.holdings.advice(loss)));
   throw new DeployError(`${side.cloud}: this plan DELETES THE DATA, and is not applied.
 ${linesOf(stack, losses)}
 Set it back. ${[...advice].join('\n')}

@@ -1,15 +1,13 @@
 // `serverless deploy`: checks, packages, plans; refuses to delete data, asks before it deletes
 // functions; applies, uploads, tries out. After an interruption the same command goes on.
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
-import type { Context } from '../context/deploy-context.ts';
+import { type Context, patiently } from '../context/deploy-context.ts';
 import { DeployError, type Settings } from '../context/deploy-settings.ts';
-import { writeEndpoints } from '../stack/endpoints-file.ts';
-import { patiently } from '../stack/patience.ts';
-import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
-import { deleteAll } from '../stack/take-down.ts';
-import { type Planned, TerraformError } from '../stack/terraform.ts';
+import { openStacks, presentOf, REPEAT_AFTER_MS, retriesOn, type Stack, variablesOf } from '../stack/stack.ts';
+import type { Planned } from '../stack/terraform.ts';
 import { agreeToLosses, dataLosses, refuseDataLoss } from './agree.ts';
-import { infoText } from './info.ts';
+import { infoText, writeEndpoints } from './info.ts';
+import { deleteAll } from './remove.ts';
 import { smoke } from './smoke.ts';
 
 export interface DeployOptions {
@@ -22,9 +20,6 @@ export interface DeployOptions {
   /** Does not ask before functions are taken away. */
   readonly isConfirmed?: boolean;
 }
-
-/** Google's provider waits this long in its example for a build account's roles. */
-const REPEAT_AFTER_MS = 60_000;
 
 interface StackPlan {
   readonly stack: Stack;
@@ -80,9 +75,8 @@ async function deployOne({ stack, planned }: StackPlan, context: Context): Promi
     await stack.terraform.apply(plan);
   };
   await patiently(context, `${side.cloud}: applied again, in vain`, apply, {
+    ...retriesOn(side),
     patienceMs: 3 * REPEAT_AFTER_MS,
-    pauseMs: REPEAT_AFTER_MS,
-    isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),
   });
   const { endpoint } = await presentOf(stack);
   if (endpoint === undefined) throw new DeployError(`${side.cloud}: Terraform gave out no functions`);

@@ -1,8 +1,12 @@
-// `serverless info`: prints addresses, commands that read the credentials, and tables.
-import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
+// `serverless info`: prints addresses, commands that read the credentials, and tables. The
+// endpoints file has the addresses of a deployment's functions, for `stowage compare` and others.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type CloudEndpoint, endpointsSchema, headersFor, urlOf } from '../../cli/endpoints.ts';
+import { readText } from '../../cli/terminal-text.ts';
 import { ask } from '../../start/proof.ts';
 import { askWith, type Context } from '../context/deploy-context.ts';
-import { writeEndpoints } from '../stack/endpoints-file.ts';
+import type { Settings } from '../context/deploy-settings.ts';
 import { openStacks, presentOf } from '../stack/stack.ts';
 
 export async function info(context: Context): Promise<void> {
@@ -62,4 +66,34 @@ function keysText(endpoint: CloudEndpoint): string {
           ({ vault, secret }) => `az keyvault secret show --vault-name ${vault} --name ${secret} --query value -o tsv`,
         );
   return commands.join('\n           ');
+}
+
+/** Writes addresses, never secrets, and keeps other clouds'. Undefined without any address. */
+export async function writeEndpoints(
+  settings: Settings,
+  endpoints: readonly CloudEndpoint[],
+): Promise<string | undefined> {
+  const file = endpointsFile(settings);
+  const others = (await endpointsIn(file)).filter(({ cloud }) => !settings.clouds.includes(cloud));
+  const all = [...endpoints, ...others];
+  if (all.length === 0) {
+    await rm(file, { force: true });
+    return undefined;
+  }
+  await mkdir(settings.outDir, { recursive: true });
+  await writeFile(file, `${JSON.stringify({ stage: settings.stage, endpoints: all }, undefined, 2)}\n`);
+  return file;
+}
+
+/** Empty if the file is absent or invalid: it is about to be written. */
+async function endpointsIn(file: string): Promise<readonly CloudEndpoint[]> {
+  try {
+    return endpointsSchema.parse(JSON.parse(await readText(file))).endpoints;
+  } catch {
+    return [];
+  }
+}
+
+export function endpointsFile({ outDir, stage }: Settings): string {
+  return path.join(outDir, `endpoints-${stage}.json`);
 }

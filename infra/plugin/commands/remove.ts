@@ -1,9 +1,9 @@
-// `serverless remove`: takes down the functions, and only with --delete-data the data.
-import type { Context } from '../context/deploy-context.ts';
-import { writeEndpoints } from '../stack/endpoints-file.ts';
-import { openStacks, presentOf, type Stack, variablesOf } from '../stack/stack.ts';
-import { deleteAll } from '../stack/take-down.ts';
+// `serverless remove`: takes down the functions, and only with --delete-data the data. The cloud's
+// own tool lifts the data's protection, because Terraform would apply all other changes too.
+import { type Context, patiently } from '../context/deploy-context.ts';
+import { openStacks, presentOf, retriesOn, type Stack, variablesOf } from '../stack/stack.ts';
 import { confirm, refuseDataLoss } from './agree.ts';
+import { writeEndpoints } from './info.ts';
 
 export interface RemoveOptions {
   readonly isDataDeleted: boolean;
@@ -38,4 +38,13 @@ async function takeDown(stack: Stack, { settings }: Context): Promise<void> {
   // The plan also applies whatever else has changed in serverless.yml.
   refuseDataLoss(stack, planned);
   await stack.terraform.apply(planned);
+}
+
+/** Deletes a stage of one cloud with its data. Throws a DeployError if something is left. */
+export async function deleteAll(context: Context, { side, account, terraform }: Stack): Promise<void> {
+  // Without the functions nothing has to be packaged.
+  const variables = { ...side.variables(context.settings, account, []), functions: {}, allow_data_deletion: true };
+  await side.unprotect(context.run, await terraform.resources());
+  const destroy = (): Promise<void> => terraform.destroy(variables);
+  await patiently(context, `${side.cloud}: something is left`, destroy, retriesOn(side));
 }

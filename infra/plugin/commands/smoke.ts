@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { type CloudEndpoint, headersFor, urlOf } from '../../cli/endpoints.ts';
 import { ask, proveRecord } from '../../start/proof.ts';
-import { askWith, type Context } from '../context/deploy-context.ts';
+import { askWith, type Context, patiently } from '../context/deploy-context.ts';
 import { DeployError, transportOf } from '../context/deploy-settings.ts';
-import { patiently } from '../stack/patience.ts';
 
 /** It stays, empty, so that the next smoke test need not create it. */
 const TABLE = 'stowage-smoke';

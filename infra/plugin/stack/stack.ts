@@ -1,13 +1,18 @@
-// One cloud of one stage: its side, account and Terraform. Every command opens its stacks first.
+// One cloud of one stage: its side, account and Terraform. Every command opens its stacks first,
+// which reports everything that is missing, with fixes, before any change.
 import * as z from 'zod';
 import type { CloudEndpoint } from '../../cli/endpoints.ts';
 import { azure } from '../clouds/azure-cloud.ts';
 import { gcp } from '../clouds/gcp-cloud.ts';
-import type { StateResource } from '../clouds/cloud.ts';
-import type { Context } from '../context/deploy-context.ts';
+import type { Account, CloudSide, Missing, StateResource } from '../clouds/cloud.ts';
+import { type Context, firstOnPath, type Retries, type Run } from '../context/deploy-context.ts';
 import { DeployError, type Settings } from '../context/deploy-settings.ts';
-import { type Checked, prerequisites } from './prerequisites.ts';
-import { Terraform } from './terraform.ts';
+import { type Terraform, TerraformError, terraformOf } from './terraform.ts';
+
+interface Checked {
+  readonly side: CloudSide;
+  readonly account: Account;
+}
 
 export interface Stack extends Checked {
   readonly terraform: Terraform;
@@ -24,7 +29,7 @@ export async function openStacks(context: Context): Promise<Stack[]> {
   for (const one of clouds) {
     const { side, account } = one;
     log(`${side.cloud}: ${settings.service}-${settings.stage} in ${account.place}, as ${account.who}`);
-    const terraform = new Terraform(run, tool, side.cloud, settings);
+    const terraform = terraformOf(run, tool, side.cloud, settings);
     await terraform.open();
     refuseOther(one, settings, await terraform.resources());
     stacks.push({ ...one, terraform });
@@ -52,6 +57,17 @@ To work on what is there: ${side.placeVariable}=${there.place}, and \`service: $
 To have another beside it: another --stage.`);
 }
 
+/** Google's provider waits so long for new roles; Azure's lock outlives its end by minutes. */
+export const REPEAT_AFTER_MS = 60_000;
+
+/** What a cloud refuses for some minutes is tried again. */
+export function retriesOn(side: CloudSide): Retries {
+  return {
+    pauseMs: REPEAT_AFTER_MS,
+    isPassing: (error) => error instanceof TerraformError && side.isPassing(error.said),
+  };
+}
+
 /** The state after the last apply. */
 export interface Present {
   /** Undefined if there are no functions. */
@@ -73,4 +89,40 @@ export function variablesOf({ side, account }: Stack, settings: Settings, presen
   // While none is named, all who have deployed and the present one.
   const all = [...new Set([...present.deployers, ...own])].sort();
   return side.variables(settings, account, named.length > 0 ? named : all);
+}
+
+/** Write-only attributes, and imports with for_each; tofu has them since the same number. */
+const TERRAFORM_LEAST = [1, 11] as const;
+
+/** Throws a DeployError that lists all that is missing. */
+async function prerequisites(
+  { run, settings }: Context,
+  sides: readonly CloudSide[],
+): Promise<{ readonly tool: string; readonly clouds: readonly Checked[] }> {
+  // A list per cloud, so that the order of the report does not depend on which tool answers first.
+  const lists: Missing[][] = [[], ...sides.map(() => [])];
+  const [tool, ...clouds] = await Promise.all([
+    checkTerraform(run, lists[0]!),
+    ...sides.map(async (side, at) => ({ side, account: await side.check(run, settings, lists[at + 1]!) })),
+  ]);
+  const missing = lists.flat().map(({ what, fix }) => `  - ${what}\n      ${fix}`);
+  if (missing.length > 0) throw new DeployError(`Nothing was touched. This is missing:\n${missing.join('\n')}`);
+  return { tool, clouds };
+}
+
+async function checkTerraform(run: Run, missing: Missing[]): Promise<string> {
+  const fix = 'see https://developer.hashicorp.com/terraform/install or https://opentofu.org/docs/intro/install';
+  const tool = await firstOnPath('terraform', 'tofu');
+  const least = TERRAFORM_LEAST.join('.');
+  if (tool === undefined) {
+    missing.push({ what: `terraform or tofu, ${least} or newer`, fix });
+    return '';
+  }
+  const { stdout } = await run(tool, ['version', '-json']);
+  const [, major, minor] = /"terraform_version":\s*"(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const isOld =
+    Number(major) < TERRAFORM_LEAST[0] || (Number(major) === TERRAFORM_LEAST[0] && Number(minor) < TERRAFORM_LEAST[1]);
+  if (major === undefined || isOld)
+    missing.push({ what: `${tool} ${least} or newer (this is ${major ?? '?'}.${minor ?? '?'})`, fix });
+  return tool;
 }

@@ -19,6 +19,7 @@ import {
   statusOnly,
   TYPE,
 } from './frames.ts';
+import { failingNetwork } from '../../support/failing-network.ts';
 import { closedAfterEach } from '../../support/opened.ts';
 
 const PATIENT = { timeoutMs: 20_000 };
@@ -244,19 +245,20 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     ['DEADLINE_EXCEEDED', 'unknown'],
     ['INTERNAL', 'unknown'],
   ] as const)('rule 2: each kind of request is sent once though it is answered %s (%s)', async (code, kind) => {
-    const emulator = opened(await startDatastoreEmulator());
+    const network = failingNetwork<typeof code>();
+    const emulator = opened(await startDatastoreEmulator({ network }));
     const driver = opened(datastoreAt(transport, `http://${emulator.address}`, { projectId: 'p' }));
     const version = await written(driver, INSERT);
     // Lets the probe pass.
     await written(driver, patch(A, version, [part('h', 'y', 1)]));
-    const fault = emulator.faults.add({ code, when: 'before' });
+    network.fail({ refusal: code });
     await expect(driver.read(READ, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
     await expect(driver.list('a', undefined, 1, PATIENT)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(fault.hits).toBe(2);
+    expect(network.hits()).toBe(2);
     expect(await driver.write([patch(A, version, [part('h', 'z', 1)])], PATIENT)).toMatchObject([{ kind }]);
-    expect(fault.hits).toBe(3);
+    expect(network.hits()).toBe(3);
     expect(await driver.remove([{ id: A, version }], PATIENT)).toMatchObject([{ kind }]);
-    expect(fault.hits).toBe(4);
+    expect(network.hits()).toBe(4);
   });
 
   const provesNothing: Case[] = [

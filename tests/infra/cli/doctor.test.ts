@@ -21,6 +21,7 @@ import {
   type PartName,
   type Write,
 } from '../../../shared/store/contract/driver.ts';
+import { failingNetwork } from '../../support/failing-network.ts';
 import { testFolder } from '../../support/folder.ts';
 import { listening } from '../../support/listening.ts';
 import { onDatastore, stowage } from './run-command.ts';
@@ -30,10 +31,11 @@ const PROJECT = 'gcp://stowage-doctor';
 const NEVER = new AbortController().signal;
 const QUICK = { requests: 2, signal: NEVER, onLeft: () => {} };
 
-async function strictAzurite() {
-  const azurite = await startStrictAzurite();
+/** The environment of a strict Azurite. */
+async function strictAzurite(options?: Parameters<typeof startStrictAzurite>[0]) {
+  const azurite = await startStrictAzurite(options);
   onTestFinished(() => azurite.close());
-  return { azurite, env: { STOWAGE_TABLES_ENDPOINT: azurite.endpoint, STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY } };
+  return { STOWAGE_TABLES_ENDPOINT: azurite.endpoint, STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY };
 }
 
 function placeOn(address: string, env: Readonly<Record<string, string>>): Promise<Place> {
@@ -42,7 +44,7 @@ function placeOn(address: string, env: Readonly<Record<string, string>>): Promis
 
 test.each([
   ['datastore', PROJECT, async () => onDatastore()],
-  ['azure-tables', ACCOUNT, async () => (await strictAzurite()).env],
+  ['azure-tables', ACCOUNT, async () => strictAzurite()],
 ] as const)(
   'doctor finds every promise kept by the emulator of %s over both transports',
   async (provider, address, environment) => {
@@ -72,7 +74,7 @@ test.each([
 
 test.each([
   [PROJECT, async () => onDatastore()],
-  [ACCOUNT, async () => (await strictAzurite()).env],
+  [ACCOUNT, async () => strictAzurite()],
 ] as const)('doctor removes what it wrote when its examination of %s is ended', async (address, environment) => {
   const place = await placeOn(address, await environment());
   const controller = new AbortController();
@@ -231,8 +233,12 @@ test('doctor counts the requests that a place throttles, unlike the profile assu
 });
 
 test('doctor tells which kinds of request a role may not send, and what to grant', async () => {
-  const { azurite, env } = await strictAzurite();
-  azurite.faults.add({ status: 403, code: 'AuthorizationPermissionMismatch', when: 'before', operation: 'merge' });
+  const network = failingNetwork<{ status: number; code: string }>();
+  network.fail(
+    { refusal: { status: 403, code: 'AuthorizationPermissionMismatch' } },
+    { meets: ({ operations }) => operations?.includes('merge') === true },
+  );
+  const env = await strictAzurite({ network });
   const { broken } = await examine(await placeOn(ACCOUNT, env), QUICK);
   for (const name of ['own', 'sdk'])
     expect(broken.join('\n')).toContain(

@@ -16,29 +16,20 @@ async function newFile(): Promise<string> {
 }
 
 const STARTS = {
-  datastore: ['embedded.ts', 'startEmbeddedDatastore'],
-  'azure-tables': ['azurite.ts', 'startAzurite'],
+  datastore: ['which-datastore.ts', "startDatastore('embedded',"],
+  'azure-tables': ['azurite.ts', 'startAzurite('],
 } as const;
 
-/**
- * The emulator in a process of its own, under one that ends by SIGKILL alone; or by itself if it
- * cannot start.
- */
-function spawnOn(cloud: keyof typeof STARTS, dataFile: string) {
+/** The emulator in a process of its own, under one that ends by SIGKILL alone. */
+async function startOn(cloud: keyof typeof STARTS, dataFile: string) {
   const [file, start] = STARTS[cloud];
   const url = new URL(`../../../infra/emulators/${file}`, import.meta.url).href;
   const script = `
-    const { ${start}: start } = await import(${JSON.stringify(url)});
-    await start({ inProcess: false, dataFile: ${JSON.stringify(dataFile)} }).then(
-      ({ endpoint }) => console.log(endpoint),
-      ({ message }) => console.error(message),
-    );`;
-  return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-async function startOn(cloud: keyof typeof STARTS, dataFile: string) {
-  const child = spawnOn(cloud, dataFile);
-  child.stderr.pipe(process.stderr);
+    const emulators = await import(${JSON.stringify(url)});
+    await emulators.${start} { inProcess: false, dataFile: ${JSON.stringify(dataFile)} }).then(({ endpoint }) => console.log(endpoint));`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const kill = async (): Promise<void> => {
     const exited = once(child, 'exit');
     if (child.kill('SIGKILL')) await exited;

@@ -1,5 +1,4 @@
-// The emulators behind a network: late by the draws of its seed, with effects in between. A gate in
-// place of the network says when, wherever an order is tested.
+// The emulators behind a network. Where an order is tested, a gate says when requests pass.
 import { once } from 'node:events';
 import http from 'node:http';
 import { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
@@ -7,69 +6,39 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Network as FrontNetwork, placeFront, type Sent } from '../../../infra/emulators/azurite-front/front.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
-import { startEmbeddedDatastore } from '../../../infra/emulators/embedded.ts';
 import { profileOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
-import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { ScheduledRuntime } from '../../../shared/lab/kit/scheduled-runtime.ts';
-import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import { listening } from '../../support/listening.ts';
 import { CODE, contentOf, insert, key, remove, serviceAt, update } from './datastore/protocol-service.ts';
 
-const CALLS = 6;
-const FAR = '50ms';
+const row = { partitionKey: 'p', rowKey: 'r' };
 
-/** What a network of this seed takes for each of its first requests, without an emulator. */
-async function drawn(provider: 'datastore' | 'azure-tables'): Promise<number[]> {
-  const scheduler = new Scheduler(1);
-  const cloud = slowCloud(profileOf(FAR, provider), new ScheduledRuntime(scheduler, seededRandom(1)));
-  const timed = Array.from({ length: CALLS }, async () => {
-    const { reply } = await cloud.arrive({ kind: 'read', ids: [], bytes: 0 });
-    await reply(0);
-    return scheduler.nowMs;
-  });
-  const all = Promise.all(timed);
-  await scheduler.run(all, 1_000);
-  return await all;
-}
-
-/** No call may be answered before its draw; how long after, the machine decides. */
-async function expectLate(
-  provider: 'datastore' | 'azure-tables',
-  call: (at: number) => Promise<unknown>,
-): Promise<void> {
-  for (const [at, leastMs] of (await drawn(provider)).entries()) {
-    const sentMs = performance.now();
-    await call(at);
-    expect(performance.now() - sentMs).toBeGreaterThanOrEqual(leastMs);
-  }
-}
-
-test('Datastore’s emulator answers no call before the draw of its seed', async () => {
-  const emulator = await startEmbeddedDatastore({ inProcess: true, network: FAR });
-  const service = serviceAt(emulator.endpoint);
-  onTestFinished(async () => {
-    await service.close();
-    await emulator.close();
-  });
-  await expectLate('datastore', (at) => (at % 2 === 0 ? service.commit([insert(key('K', at + 1))]) : service.begin()));
-  expect(await contentOf(service, key('K', 1))).toEqual({});
-});
-
-test('Azure’s emulator answers no request before the draw of its seed', async () => {
-  const emulator = await startStrictAzurite({ network: slowCloud(profileOf(FAR, 'azure-tables')) });
-  onTestFinished(() => emulator.close());
-  const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
-  const table = new TableClient(emulator.endpoint, 'Far', credential, { allowInsecureConnection: true });
-  const row = { partitionKey: 'p', rowKey: 'r' };
-  const calls = [
-    () => table.createTable(),
-    () => table.createEntity({ ...row, text: 'Zoë' }),
-    () => table.getEntity('p', 'r'),
-    () => table.listEntities().next(),
-    () => table.submitTransaction([['delete', row]]),
-    () => expect(table.getEntity('p', 'r')).rejects.toMatchObject({ statusCode: 404 }),
-  ];
-  await expectLate('azure-tables', (at) => calls[at]!());
+test.each<readonly [string, () => Promise<readonly [close: () => Promise<void>, call: () => Promise<unknown>]>]>([
+  [
+    'Datastore',
+    async () => {
+      const emulator = await startDatastoreEmulator({ network: slowCloud(profileOf('200ms', 'datastore')) });
+      const service = serviceAt(`http://${emulator.address}`);
+      onTestFinished(() => service.close());
+      return [() => emulator.close(), () => service.commit([insert(key('K', 'a'))])];
+    },
+  ],
+  [
+    'Azure',
+    async () => {
+      const emulator = await startStrictAzurite({ network: slowCloud(profileOf('200ms', 'azure-tables')) });
+      const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
+      const table = new TableClient(emulator.endpoint, 'Far', credential, { allowInsecureConnection: true });
+      await table.createTable();
+      return [() => emulator.close(), () => table.createEntity({ ...row, text: 'Zoë' })];
+    },
+  ],
+])('the emulator of %s takes the time of its network', async (_, start) => {
+  const [close, call] = await start();
+  onTestFinished(close);
+  const sentMs = performance.now();
+  await call();
+  // A draw of half the median is rarer than any run.
+  expect(performance.now() - sentMs).toBeGreaterThanOrEqual(100);
 });
 
 /** A network that lets each request pass, and each answer, when the test says so. */
@@ -78,13 +47,15 @@ class Gate implements FrontNetwork {
   readonly #steps: { readonly step: string; readonly pass: () => void }[] = [];
   /** Waits that the caller's leaving or the server's end has ended. */
   aborted = 0;
-  isThrottled = false;
+  /** What becomes of the requests. */
+  outcome: { isThrottled?: boolean; refusal?: unknown; isReplyLost?: boolean } = {};
 
   async arrive(sent: Omit<Sent, 'partition'>, signal: AbortSignal) {
     this.sent.push(sent);
     await this.#waitFor('arrive', signal);
     return {
-      isThrottled: this.isThrottled,
+      isThrottled: false,
+      ...(this.outcome as object),
       reply: (_bytes: number, gone: AbortSignal) => this.#waitFor('reply', gone),
     };
   }
@@ -163,12 +134,21 @@ test('a commit has its effect before its answer, and others see it', async () =>
   expect(await through(contentOf(service, key('K', 'b')))).toBeUndefined();
 });
 
-test('a throttled call is RESOURCE_EXHAUSTED and changes nothing', async () => {
+test.each([
+  ['is throttled is RESOURCE_EXHAUSTED, and changes nothing', { isThrottled: true }, CODE.exhausted, undefined],
+  [
+    'is refused has the code that the network says, and changes nothing',
+    { refusal: 'ABORTED' },
+    CODE.aborted,
+    undefined,
+  ],
+  ['loses its reply is UNAVAILABLE, and has its effect', { isReplyLost: true }, CODE.unavailable, {}],
+])('a call that %s', async (_, outcome, code, content) => {
   const { gate, service, through } = await gatedDatastore();
-  gate.isThrottled = true;
-  await expect(through(service.commit([insert(key('K', 'a'))]))).rejects.toMatchObject({ code: CODE.exhausted });
-  gate.isThrottled = false;
-  expect(await through(contentOf(service, key('K', 'a')))).toBeUndefined();
+  gate.outcome = outcome;
+  await expect(through(service.commit([insert(key('K', 'a'))]))).rejects.toMatchObject({ code });
+  gate.outcome = {};
+  expect(await through(contentOf(service, key('K', 'a')))).toEqual(content);
 });
 
 test('a caller who leaves before the effect takes the call back; the end of the server does too', async () => {
@@ -227,14 +207,17 @@ test('an answer is kept back whole, and meanwhile other writes of its partition 
   }
 });
 
-test('a throttled request is 503 ServerBusy after a round trip, and reaches nobody', async () => {
+test.each([
+  ['throttled', { isThrottled: true }, 503, 'ServerBusy'],
+  ['refused', { refusal: { status: 403, code: 'AuthorizationFailure' } }, 403, 'AuthorizationFailure'],
+])('a request that is %s gets its answer after a round trip, and reaches nobody', async (_, outcome, status, code) => {
   const { gate, served, put } = await gatedFront();
-  gate.isThrottled = true;
+  gate.outcome = outcome;
   const answering = put('a');
   await gate.open('arrive');
   await gate.open('reply');
   const answer = await answering;
-  expect([answer.status, answer.headers.get('x-ms-error-code'), served]).toEqual([503, 'ServerBusy', []]);
+  expect([answer.status, answer.headers.get('x-ms-error-code'), served]).toEqual([status, code, []]);
 });
 
 test('a caller who leaves before the effect takes the request back; the end of the server does too', async () => {

@@ -5,9 +5,8 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import type { ProviderSettings } from '../../../infra/plugin/context/settings-schema.ts';
-import { failureOf, type Machine, startMachine, verbsOf } from './stand-ins/machine.ts';
-import { PROVIDER_SETTINGS } from './stand-ins/default-settings.ts';
+import type { ProviderSettings } from '../../../infra/plugin/context/deploy-settings.ts';
+import { failureOf, type Machine, PROVIDER_SETTINGS, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/stand-in-tools.ts';
 
 const NOW = { isPlanOnly: false } as const;
@@ -66,19 +65,11 @@ test('deploy gives Terraform the settings of serverless.yml', async () => {
     stage: 'dev',
     project: 'other-project',
     region: 'us-east4',
-    point_in_time_recovery: false,
-    backup_days: 0,
     processors_max: 20,
     invokers: ['user:somebody@example.com', 'group:all@example.com'],
     alerts: { email: 'ops@example.com', error_percent: 1, latency_ms: 2_000, requests_min: 100 },
     functions: {
-      records: {
-        concurrency: 32,
-        instances_max: 4,
-        memory_mb: 2_048,
-        timeout_seconds: 60,
-        keys: ['read', 'write', 'admin'],
-      },
+      records: { concurrency: 32, instances_max: 4, memory_mb: 2_048, keys: ['read', 'write', 'admin'] },
     },
   });
   const azure = await machine.variablesOf('azure');
@@ -312,21 +303,25 @@ describe('the transports', () => {
   const BROKEN = '{"checks":2,"broken":[{"check":"a patch keeps the others","why":"found 1, expected 2"}]}';
   const { store } = PROVIDER_SETTINGS;
 
-  test('are both tried where they will work, and the one in use is told with the reason', async () => {
-    await deploy(machine.contextOf({ cloud: 'gcp' }), NOW);
-    expect(machine.said.join('\n')).toContain(
-      "gcp: store.transport is auto, so requests go over the cloud's SDK, which kept all 2 promises that were tried; the drivers' own requests kept all 2 promises that were tried. To use them, which takes less processor time, set in serverless.yml: transport: own",
-    );
-  });
-
-  test('that break a promise are not offered', async () => {
-    machine.deployed.examineAs('own', BROKEN);
+  const OWN = "the drivers' own requests";
+  test.each([
+    [
+      'are both tried, and the one in use is told with the reason',
+      '{"checks":2,"broken":[]}',
+      `gcp: store.transport is auto, so requests go over the cloud's SDK, which kept all 2 promises that were tried; ${OWN} kept all 2 promises that were tried. To use them, which takes less processor time, set in serverless.yml: transport: own`,
+    ],
+    [
+      'that break a promise are not offered',
+      BROKEN,
+      `${OWN} broke 1 of 2 promises, the first that a patch keeps the others: found 1, expected 2`,
+    ],
+    ['that cannot be tried are told so, and stop nothing', 'nothing to read', `${OWN} could not be tried: SyntaxError`],
+  ])('%s', async (_, examined, told) => {
+    machine.deployed.examineAs('own', examined);
     await deploy(machine.contextOf({ cloud: 'gcp' }), NOW);
     const said = machine.said.join('\n');
-    expect(said).toContain(
-      "the drivers' own requests broke 1 of 2 promises, the first that a patch keeps the others: found 1, expected 2",
-    );
-    expect(said).not.toContain('transport: own');
+    expect(said).toContain(told);
+    expect(said.includes('transport: own')).toBe(told.endsWith('transport: own'));
   });
 
   test('that are in use and break a promise fail the deployment', async () => {
@@ -335,12 +330,6 @@ describe('the transports', () => {
     expect(await failureOf(deploy(context, NOW))).toContain(
       "gcp: store.transport is own, so requests go over the drivers' own requests, which broke 1 of 2 promises",
     );
-  });
-
-  test('that cannot be tried are told so, and stop nothing', async () => {
-    machine.deployed.examineAs('own', 'nothing to read');
-    await deploy(machine.contextOf({ cloud: 'gcp' }), NOW);
-    expect(machine.said.join('\n')).toMatch(/the drivers' own requests could not be tried: SyntaxError/);
   });
 });
 

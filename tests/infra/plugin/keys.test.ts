@@ -1,11 +1,9 @@
 // `serverless keys`: what callers have to send while keys are changed, and after a change that was
 // broken off at any of its steps.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { changeKeys, type KeysOptions } from '../../../infra/plugin/commands/change-keys.ts';
+import { changeKeys, countOf, keyOwner, type KeysOptions, nextKeys } from '../../../infra/plugin/commands/keys.ts';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
-import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import { Interrupted } from '../../../infra/plugin/context/cloud-tools.ts';
-import { countOf, keyOwner, nextKeys } from '../../../infra/plugin/stack/key-change.ts';
+import { type Context, Interrupted } from '../../../infra/plugin/context/deploy-context.ts';
 import { failureOf, type Machine, startMachine } from './stand-ins/machine.ts';
 
 const ROLES = ['read', 'write', 'admin', 'compare'] as const;
@@ -44,10 +42,12 @@ function watching(context: Context, step: (at: number, isDone: boolean) => void)
   return { ...context, run };
 }
 
-function interruptedAt(context: Context, wanted: number, isAfter: boolean): Context {
-  return watching(context, (at, isDone) => {
+/** Interrupts a change at one of the calls that change something, before it or after it. */
+async function brokenOff(context: Context, [wanted, isAfter]: readonly [number, boolean], options: KeysOptions) {
+  const interrupted = watching(context, (at, isDone) => {
     if (at === wanted && isDone === isAfter) throw new Interrupted('a tool was interrupted');
   });
+  await expect(changeKeys(interrupted, options)).rejects.toThrow(Interrupted);
 }
 
 test('a new key of each role goes in beside the present one, and the older one out in a step of its own', async () => {
@@ -91,13 +91,14 @@ describe.each([
     if (name === 'retire') await changeKeys(machine.contextOf(), ADD);
   });
 
-  // Of each cloud: a call for each of four secrets, and one for each of two functions.
+  // Of each cloud: a call for each of four secrets, and one for each of two functions. What is left
+  // after a call is what is left before the next.
   const steps = Array.from({ length: 12 }, (_, index) => [index + 1, false] as const);
-  test.each([...steps, ...steps.map(([at]) => [at, true] as const)])(
+  test.each([...steps, [steps.length, true] as const])(
     'at call %d (after it: %s), is ended by the same command, and refuses no caller',
     async (at, isAfter) => {
       const valid = rolesOf('read').map(([key]) => key!);
-      await expect(changeKeys(interruptedAt(machine.contextOf(), at, isAfter), options)).rejects.toThrow(Interrupted);
+      await brokenOff(machine.contextOf(), [at, isAfter], options);
       for (const [index, keys] of rolesOf('read').entries()) expect(keys).toContain(valid[index]);
       machine.said.length = 0;
       await changeKeys(machine.contextOf(), options).catch((error: unknown) => {
@@ -114,24 +115,18 @@ describe.each([
 });
 
 test('keys shows which are written but not served yet, and which older ones are still valid', async () => {
-  await expect(changeKeys(interruptedAt(machine.contextOf({ cloud: 'gcp' }), 1, true), ADD)).rejects.toThrow(
-    Interrupted,
-  );
+  await brokenOff(machine.contextOf({ cloud: 'gcp' }), [1, true], ADD);
   machine.said.length = 0;
   await changeKeys(machine.contextOf({ cloud: 'gcp' }), { step: 'show' });
   expect(machine.said.at(-1)).toBe('gcp: read 2 (1 not served yet), write 1, admin 1, compare 1');
   await changeKeys(machine.contextOf({ cloud: 'gcp' }), ADD);
-  await expect(changeKeys(interruptedAt(machine.contextOf({ cloud: 'gcp' }), 1, true), RETIRE)).rejects.toThrow(
-    Interrupted,
-  );
+  await brokenOff(machine.contextOf({ cloud: 'gcp' }), [1, true], RETIRE);
   await changeKeys(machine.contextOf({ cloud: 'gcp' }), { step: 'show' });
   expect(machine.said.at(-1)).toBe('gcp: read 1 (1 older still valid), write 2, admin 2, compare 2');
 });
 
 test('keys --retire keeps a key until the functions have read the newer one', async () => {
-  await expect(changeKeys(interruptedAt(machine.contextOf({ cloud: 'azure' }), 5, false), ADD)).rejects.toThrow(
-    Interrupted,
-  );
+  await brokenOff(machine.contextOf({ cloud: 'azure' }), [5, false], ADD);
   expect(await failureOf(changeKeys(machine.contextOf({ cloud: 'azure' }), RETIRE))).toContain(
     'are served: `--add` again',
   );
@@ -175,9 +170,7 @@ test('a caller has a key of its own, which the deployment’s own changes leave 
 
 test('a caller’s key is added where it is missing, after that failed on one cloud', async () => {
   const owner = keyOwner('billing', 'write');
-  await expect(changeKeys(interruptedAt(machine.contextOf(), 4, false), { step: 'add', owner })).rejects.toThrow(
-    Interrupted,
-  );
+  await brokenOff(machine.contextOf(), [4, false], { step: 'add', owner });
   await changeKeys(machine.contextOf(), { step: 'add', owner });
   for (const cloud of CLOUDS)
     expect(machine.deployed.secrets[cloud].read.get('write')!.match(/billing=/g)).toHaveLength(1);

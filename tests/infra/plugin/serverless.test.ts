@@ -23,27 +23,6 @@ async function print(...args: string[]): Promise<Printed> {
 
 const [dev, prod] = await Promise.all([print(), print('--stage', 'prod')]);
 
-test('serverless.yml shows the functions of both clouds, with their own limits', () => {
-  expect(dev.provider).toMatchObject({
-    name: 'stowage',
-    stage: 'dev',
-    state: 'local',
-    gcp: { region: 'us-east4', pointInTimeRecovery: false, backupDays: 0 },
-    azure: { region: 'eastus' },
-    store: { containerBytesMax: 0 },
-  });
-  expect(dev.functions).toMatchObject({
-    records: {
-      timeoutSeconds: 60,
-      concurrency: 32,
-      instancesMin: { gcp: 0, azure: 0 },
-      instancesMax: { gcp: 4, azure: 40 },
-    },
-    compare: { timeoutSeconds: 230, concurrency: 1, instancesMax: { gcp: 1, azure: 40 } },
-    vacuum: { timeoutSeconds: 1_800, concurrency: 32, events: [{ schedule: '' }] },
-  });
-});
-
 test('serverless.yml takes a stage’s own parameters', () => {
   expect(prod.functions).toMatchObject({ records: { instancesMax: { gcp: 12 } } });
   expect(prod.provider).toMatchObject({ gcp: { pointInTimeRecovery: true, backupDays: 14 } });

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { azure } from '../../../infra/plugin/clouds/azure-cloud.ts';
 import { gcp } from '../../../infra/plugin/clouds/gcp-cloud.ts';
-import { writeBackend } from '../../../infra/plugin/stack/backend.ts';
+import { writeBackend } from '../../../infra/plugin/stack/terraform.ts';
 import { testFolder } from '../../support/folder.ts';
 
 const INFRA = fileURLToPath(new URL('../../../infra/', import.meta.url));

@@ -11,7 +11,9 @@ describe.skipIf(process.platform !== 'linux')('npm start', { timeout: 180_000 },
   test('gives up a cloud whose emulator ends and goes on with the other; Ctrl-C leaves only its report', async () => {
     const { job, exit, said, until, running, report } = await npmStart(...ARGS);
     await until(/^Warming up/m);
-    const emulator = running().find(({ command }) => /^\S*node \S*azurite-process\.ts/.test(command));
+    const emulator = running().find(({ command }) =>
+      /^\S*node \S*emulator-process\.ts (strict-)?azurite/.test(command),
+    );
     process.kill(emulator!.pid, 'SIGKILL');
     // Told after the first tenth.
     await until(/^[1-9]\d* of \d+ runs/m);

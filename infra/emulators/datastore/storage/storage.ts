@@ -1,6 +1,7 @@
 // All entities in memory, by partition, kind and key, and the older states that open transactions
-// may still read.
-import type { KeyRef } from '../entities/entity-keys.ts';
+// may still read. If a file is named, a call's writes are in it before the call is answered.
+import { keyName, type KeyRef } from '../entities/entity-keys.ts';
+import { type Change, openJournal } from './journal.ts';
 
 /** One state of one key. Never changed, except that `older` is cut off. */
 export interface Stored {
@@ -25,19 +26,58 @@ export interface Table {
 
 export type Storage = ReturnType<typeof createStorage>;
 
-/** The part of a storage that is kept between runs. */
-export interface Dump {
-  readonly lastVersion: number;
-  readonly entities: readonly (TableRef &
-    Pick<Stored, 'order' | 'version' | 'created'> & { readonly entity: Buffer })[];
+type TableRef = Pick<KeyRef, 'partition' | 'kind'>;
+
+/** An entity in the file. */
+type Kept = TableRef & Omit<Stored, 'older'>;
+
+export type KeptStorage = ReturnType<typeof createKeptStorage>;
+
+/** The key in the file of the greatest version that was given out; no entity's is empty. */
+const LAST_VERSION = '';
+
+/** Without a file the data is in memory alone. Throws if the file holds something else. */
+export function createKeptStorage(nowMs: () => number, file: string | undefined) {
+  if (file === undefined) {
+    const storage = createStorage(nowMs);
+    return { storage, keep() {}, clear: () => storage.clear(), close() {} };
+  }
+  const changed = new Map<string, KeyRef>();
+  const storage = createStorage(nowMs, (key) => changed.set(keyName(key), key));
+  const journal = openJournal(file, (entries) => {
+    const entities = [...entries].flatMap(([name, kept]) => (name === LAST_VERSION ? [] : [kept as Kept]));
+    storage.restore(Number(entries.get(LAST_VERSION) ?? 0), entities);
+  });
+  return {
+    storage,
+    /** Writes the changes since the last call to the file. */
+    keep() {
+      if (changed.size === 0) return;
+      journal.append([[LAST_VERSION, storage.lastVersion], ...[...changed].map((one) => changeOf(storage, one))]);
+      changed.clear();
+    },
+    clear() {
+      storage.clear();
+      changed.clear();
+      journal.clear();
+    },
+    close: () => journal.close(),
+  };
 }
 
-type TableRef = Pick<KeyRef, 'partition' | 'kind'>;
+/** The key's present state, also after a transaction was rolled back. */
+function changeOf(storage: Storage, [name, key]: readonly [string, KeyRef]): Change {
+  const stored = storage.get(key);
+  if (stored === undefined) return [name, undefined];
+  const { partition, kind } = key;
+  const { order, version, created, entity } = stored;
+  return [name, { partition, kind, order, version, created, entity } satisfies Kept];
+}
 
 const MICROSECONDS_PER_MS = 1_000;
 
 /** Calls `changed` with each key that is written or deleted. */
-export function createStorage(nowMs: () => number, changed: (key: KeyRef) => void = () => {}) {
+function createStorage(nowMs: () => number, changed: (key: KeyRef) => void = () => {}) {
   const partitions = new Map<string, Map<string, Table>>();
   /** Versions of open snapshots, oldest first, since they are opened in order. */
   const snapshots = new Set<{ readonly version: number }>();
@@ -135,12 +175,10 @@ export function createStorage(nowMs: () => number, changed: (key: KeyRef) => voi
       partitions.clear();
       superseded.clear();
     },
-    /** Replaces all entities. */
-    restore(dump: Dump) {
-      partitions.clear();
-      superseded.clear();
-      lastVersion = Math.max(lastVersion, dump.lastVersion);
-      for (const { partition, kind, ...state } of dump.entities) {
+    /** Fills an empty storage. */
+    restore(version: number, entities: readonly Kept[]) {
+      lastVersion = Math.max(lastVersion, version);
+      for (const { partition, kind, ...state } of entities) {
         const table = tableOf({ partition, kind }) ?? addTable(partitions, { partition, kind });
         addOrder(table, state.order);
         table.states.set(state.order, { ...state, older: undefined });

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { google } from '@google-cloud/datastore/build/src/protos.js';
 import { DatastoreClient } from '@google-cloud/datastore/build/src/v1/index.js';
 import { GoogleAuth, googleAuthLibrary, grpc } from 'google-gax';
+import { expect, test } from 'vitest';
 
 export type Key = google.datastore.v1.IKey;
 export type Value = google.datastore.v1.IValue;
@@ -23,6 +24,7 @@ export const CODE = {
   precondition: 9,
   aborted: 10,
   unimplemented: 12,
+  unavailable: 14,
 } as const;
 
 export type Service = ReturnType<typeof serviceAt>;
@@ -123,4 +125,38 @@ export async function contentOf(service: Service, at: Key): Promise<Record<strin
 function contentOfValue(value: Value): unknown {
   const content = value.stringValue ?? value.integerValue ?? value.doubleValue ?? value.booleanValue ?? value.blobValue;
   return value.integerValue === undefined || value.integerValue === null ? content : Number(content);
+}
+
+export interface Difference {
+  /** Title of the case. */
+  readonly case: string;
+  /** This server's own behaviour, and the words that say who is right. */
+  readonly why: string;
+  /** It would wait for a lock until the deadline. */
+  readonly hangs?: boolean;
+}
+
+/** `kind` is the case's own. */
+export type Declare = (title: string, body: (service: Service, kind: string) => Promise<void>) => void;
+
+/** Declares cases on one server. A known difference must FAIL, so that its end is noticed. */
+export function declarer(service: () => Service, differences: readonly Difference[]): Declare {
+  return (title, body) => {
+    const difference = differences.find((entry) => entry.case === title);
+    const run = difference === undefined ? test : difference.hangs === true ? test.skip : test.fails;
+    const shown = difference === undefined ? title : `${title} (differs: ${difference.why})`;
+    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases hold both
+    run(shown, () => body(service(), freshKind()));
+  };
+}
+
+/** Declares that a call is INVALID_ARGUMENT. */
+export function refuser(declare: Declare) {
+  return (title: string, call: (service: Service, kind: string) => Promise<unknown>): void =>
+    declare(`${title} is INVALID_ARGUMENT`, (service, kind) => expectCode(CODE.invalid, call(service, kind)));
+}
+
+/** The call must be refused with this code. */
+export async function expectCode(code: number, call: Promise<unknown>): Promise<void> {
+  await expect(call).rejects.toMatchObject({ code });
 }

@@ -1,8 +1,7 @@
-// The embedded server alone: its faults, its clock, its cuts of large answers, its end.
+// The embedded server alone: its clock, its cuts of large answers, its end.
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { checkedProperty } from '../../../../infra/emulators/datastore/entities/entity-values.ts';
+import { checkedProperty } from '../../../../infra/emulators/datastore/entities/entities.ts';
 import { startDatastoreEmulator } from '../../../../infra/emulators/datastore/index.ts';
-import { expectCode } from './declare.ts';
 import {
   ascending,
   blob,
@@ -10,6 +9,7 @@ import {
   comparison,
   contentOf,
   descending,
+  expectCode,
   insert,
   integer,
   key,
@@ -24,7 +24,6 @@ import {
 let nowMs = Date.parse('2026-11-21T12:00:00Z');
 const emulator = await startDatastoreEmulator({ nowMs: () => nowMs });
 const service = serviceAt(`http://${emulator.address}`);
-const UNAVAILABLE = 14;
 
 afterAll(async () => {
   await service.close();
@@ -33,29 +32,12 @@ afterAll(async () => {
 
 beforeEach(() => emulator.reset());
 
-test('a reset forgets entities, transactions and faults', async () => {
+test('a reset forgets entities and transactions', async () => {
   await service.commit([insert(key('K', 'a'))]);
   const transaction = await service.begin();
-  emulator.faults.add({ code: 'UNAVAILABLE', when: 'before' });
   emulator.reset();
   expect(await contentOf(service, key('K', 'a'))).toBeUndefined();
   await expectCode(CODE.invalid, service.commitIn(transaction, []));
-});
-
-test.each([
-  ['before', 'leaves everything as it was', undefined],
-  ['after', 'hides a success', {}],
-] as const)('a failure %s applying %s', async (when, _, content) => {
-  emulator.faults.add({ code: 'UNAVAILABLE', when, rpc: 'Commit', times: 1 });
-  await expectCode(UNAVAILABLE, service.commit([insert(key('K', 'a'))]));
-  expect(await contentOf(service, key('K', 'a'))).toEqual(content);
-});
-
-test('a fault ends after its number of calls, and says how many it met', async () => {
-  const fault = emulator.faults.add({ code: 'ABORTED', when: 'before', rpc: 'Commit', times: 2 });
-  for (let call = 0; call < 2; call += 1) await expectCode(CODE.aborted, service.commit([upsert(key('K', 'a'))]));
-  await service.commit([upsert(key('K', 'a'))]);
-  expect(fault.hits).toBe(2);
 });
 
 test('a transaction expires when it is idle for 60 seconds', async () => {
@@ -87,12 +69,6 @@ test('a batch of query results stays below 4 MiB', async () => {
   for (let id = 1; id <= 6; id += 1) await service.commit([upsert(key('K', id), { x: blob(1_000_000) })]);
   const batch = await service.query({ kind: [{ name: 'K' }] });
   expect([namesOf(batch).length, batch.moreResults]).toEqual([4, 'NOT_FINISHED']);
-});
-
-test('a query brings at most 300 results at once', async () => {
-  await service.commit(Array.from({ length: 301 }, (_, id) => upsert(key('K', id + 1))));
-  const batch = await service.query({ kind: [{ name: 'K' }] });
-  expect([namesOf(batch).length, batch.moreResults]).toEqual([300, 'NOT_FINISHED']);
 });
 
 test('the message of a refusal names the field at fault', async () => {

@@ -5,13 +5,59 @@ import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { Cloud } from '../../../../infra/package/bundle.ts';
 import type { Context } from '../../../../infra/plugin/context/deploy-context.ts';
-import type { ProviderSettings } from '../../../../infra/plugin/context/settings-schema.ts';
-import { DeployError, settingsOf } from '../../../../infra/plugin/context/deploy-settings.ts';
+import {
+  DeployError,
+  type FunctionSettings,
+  type ProviderSettings,
+  settingsOf,
+} from '../../../../infra/plugin/context/deploy-settings.ts';
 import { testFolder } from '../../../support/folder.ts';
-import { testClock } from './clock.ts';
 import { startDeployed } from './deployed.ts';
-import { FUNCTION_SETTINGS, PROVIDER_SETTINGS } from './default-settings.ts';
 import { makeTools } from './stand-in-tools.ts';
+
+/** Settings as serverless.yml has them by default. */
+const LIMITS = {
+  timeoutSeconds: 60,
+  memoryMb: 2_048 as const,
+  concurrency: 32,
+  instancesMax: { gcp: 4, azure: 40 },
+  instancesMin: { gcp: 0, azure: 0 },
+};
+const FUNCTION_SETTINGS: Readonly<Record<string, Omit<FunctionSettings, 'name'>>> = {
+  records: {
+    handler: 'functions/{cloud}/records.ts',
+    ...LIMITS,
+    keys: ['read', 'write', 'admin'],
+    events: [{ http: '/v1/tables' }],
+  },
+  compare: {
+    handler: 'functions/{cloud}/compare.ts',
+    ...LIMITS,
+    keys: ['compare'],
+    events: [{ http: '/v1/compare' }],
+  },
+  vacuum: { handler: 'functions/{cloud}/vacuum.ts', ...LIMITS, keys: [], events: [{ schedule: '' }] },
+};
+
+export const PROVIDER_SETTINGS: ProviderSettings = {
+  stage: 'dev',
+  cloud: 'both',
+  state: 'local',
+  gcp: {
+    project: '',
+    region: 'us-east4',
+    databaseLocation: '',
+    pointInTimeRecovery: false,
+    backupDays: 0,
+    processorsMax: 20,
+    namespace: '',
+    deployers: [],
+    invokers: ['deployer'],
+  },
+  azure: { subscription: '', region: 'eastus', table: 'stowage', replication: 'LRS', logsGbDaily: 1, deployers: [] },
+  store: { timeoutMs: 25_000, containerBytesMax: 0, transport: 'auto', corsOrigins: [], otlpEndpoint: '' },
+  peers: ['gcp', 'azure'],
+};
 
 export type Machine = Awaited<ReturnType<typeof startMachine>>;
 
@@ -62,4 +108,18 @@ export async function failureOf(command: Promise<unknown>): Promise<string> {
 /** Cloud and verb of every Terraform call. */
 export function verbsOf(calls: readonly string[]): string[] {
   return calls.flatMap((call) => /^terraform (gcp|azure) (\w+)/.exec(call)?.slice(1).join(' ') ?? []);
+}
+
+/** Time passes when somebody waits, at once. */
+export function testClock() {
+  let nowMs = 0;
+  return {
+    nowMs: () => nowMs,
+    sleep: (ms: number) => {
+      nowMs += ms;
+      return Promise.resolve();
+    },
+    /** How long everybody has waited so far. */
+    waitedMs: () => nowMs,
+  };
 }

@@ -1,10 +1,27 @@
 // terraform, gcloud and az in memory: they remember what was done, and answer well or as told.
-// Terraform says what the real one said with the real providers (../recorded).
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Cloud, CLOUDS } from '../../../../infra/package/bundle.ts';
 import { RESOURCE_PROVIDERS } from '../../../../infra/plugin/clouds/azure-cloud.ts';
-import type { Ended, RunOptions } from '../../../../infra/plugin/context/cloud-tools.ts';
-import { RECORDED } from '../recorded/recorded.ts';
+import type { Ended, RunOptions } from '../../../../infra/plugin/context/deploy-context.ts';
+
+interface Recorded {
+  /** `terraform show -json` of a deployed stage. */
+  readonly state: object;
+  /** The same of plans for that stage, by the change in serverless.yml that leads to each. */
+  readonly plans: Readonly<Record<string, object>>;
+}
+
+/**
+ * What Terraform 1.11.4 said with the real providers, google 7.45.0 and azurerm 4.81.0, of a stage
+ * that was deployed to clouds which stored what they were sent. ../recorded/reduce.ts leaves of it
+ * what the plugin reads.
+ */
+export const RECORDED: Readonly<Record<Cloud, Recorded>> = { gcp: read('gcp'), azure: read('azure') };
+
+function read(cloud: Cloud): Recorded {
+  return JSON.parse(readFileSync(new URL(`../recorded/${cloud}.json`, import.meta.url), 'utf8')) as Recorded;
+}
 
 export interface Answer {
   /** How the call begins, such as `gcloud auth list` or `terraform gcp apply`. */

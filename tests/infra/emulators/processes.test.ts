@@ -1,5 +1,5 @@
-// Children of a process that ends in any way must be gone 5 s later, and a command whose emulator
-// ends is told. Real processes, real signals.
+// Children of a process that ends in any way must be gone 5 s later, and one whose child ends, or
+// is not ready in time, is told. Real processes, real signals.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { findGoogleEmulator } from '../../../infra/emulators/google.ts';
+import { startSupervised, untilReady } from '../../../infra/processes/supervised.ts';
 
 const EMULATORS = fileURLToPath(new URL('../../../infra/run.mjs', import.meta.url));
 
@@ -81,7 +82,7 @@ async function endedWith(script: string, signal: NodeJS.Signals): Promise<() => 
 const linux = process.platform === 'linux';
 const google = await findGoogleEmulator({ ...process.env, DATASTORE_EMULATOR_HOST: '' });
 
-test.runIf(linux).each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+test.runIf(linux).each(['SIGTERM', 'SIGKILL'] as const)(
   'after %s of its parent no Azurite lives on',
   async (signal) => {
     await expect.poll(await endedWith(START_AZURITE, signal)).toEqual([]);
@@ -113,8 +114,8 @@ const commandOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 
 test.runIf(linux)('each emulator has a process of its own; if one ends, the command ends and says which', async () => {
   const { exited, processes, errors } = await startEmulators({});
   const running = (entry: RegExp) => processes.filter((pid) => entry.test(commandOf(pid)));
-  expect(running(/^\S+ \S+embedded-process\.ts/)).toHaveLength(1);
-  const [azurite] = running(/^\S+ \S+azurite-process\.ts/);
+  expect(running(/^\S+ \S+emulator-process\.ts datastore/)).toHaveLength(1);
+  const [azurite] = running(/^\S+ \S+emulator-process\.ts strict-azurite/);
   process.kill(azurite!, 'SIGKILL');
   expect(await exited).toEqual([1, null]);
   expect(await errors).toContain('Azurite behind a strict front has ended');
@@ -124,4 +125,35 @@ test.runIf(linux)('each emulator has a process of its own; if one ends, the comm
 test.runIf(linux)('--datastore google gives Google’s emulator, as npm run dev does', async () => {
   const { printed } = await startEmulators({ DATASTORE_EMULATOR_HOST: '127.0.0.1:9' }, '--datastore', 'google');
   expect(printed).toContain('export DATASTORE_EMULATOR_HOST=127.0.0.1:9\n');
+});
+
+test('a machine without gcloud is told why there is no emulator and how to get one', async () => {
+  const missing = await findGoogleEmulator({ PATH: '/nonexistent' });
+  expect(missing).toMatchObject({
+    found: false,
+    why: expect.stringContaining('gcloud is not on PATH'),
+    howTo: expect.stringContaining('gcloud components install cloud-firestore-emulator'),
+  });
+});
+
+test('an emulator that runs already is taken from DATASTORE_EMULATOR_HOST', async () => {
+  const found = await findGoogleEmulator({ PATH: '', DATASTORE_EMULATOR_HOST: '127.0.0.1:8081' });
+  expect(found).toMatchObject({ found: true, endpoint: 'http://127.0.0.1:8081' });
+});
+
+test('a child that ends before it is ready is an error with its output', async () => {
+  const child = startSupervised(process.execPath, ['-e', 'console.log("why it failed"); process.exit(3)']);
+  const ready = untilReady('the child', child, () => false, 20_000);
+  await expect(ready).rejects.toThrow(/exit code 3[^]*why it failed/);
+});
+
+test('a child that is never ready is ended and reported', async () => {
+  const child = startSupervised(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  await expect(untilReady('the child', child, () => false, 300)).rejects.toThrow('not ready after 300 ms');
+  expect(await child.exited).not.toBe(0);
+});
+
+test('a command that does not exist ends with 127', async () => {
+  const child = startSupervised('/nonexistent/command', []);
+  expect(await child.exited).toBe(127);
 });

@@ -1,17 +1,71 @@
-// RunQuery gives one batch of a query's results, with a cursor after each of them. A cursor holds a
-// key, so that concurrent writes do not move it.
-import { shown } from '../entities/entities.ts';
-import type { Database } from '../entities/entity-keys.ts';
-import { maskOf } from '../entities/mask.ts';
-import { sortedOrders, type Storage, type Stored } from '../storage/storage.ts';
-import type { Services } from '../storage/open-transactions.ts';
-import { ANSWER_BYTES_MAX, BATCH_RESULTS_MAX } from '../wire/service-limits.ts';
-import { encoder, enumValue, type Query, type RunQueryRequest, timestampOf } from '../wire/protocol.ts';
-import { inside, invalid, unsupported } from '../wire/rpc-status.ts';
+// Lookup finds entities by key; RunQuery gives one batch of a query's results, with a cursor after
+// each. A cursor holds a key, so that concurrent writes do not move it. Answers that are too large
+// for clients are cut.
+import { encodeEntity, maskOf, shown } from './entities/entities.ts';
+import { type Database, keyName, type KeyRef, parseKey } from './entities/entity-keys.ts';
+import { readAs, type Services } from './storage/open-transactions.ts';
+import { sortedOrders, type Storage, type Stored } from './storage/storage.ts';
+import {
+  encoder,
+  enumValue,
+  type LookupRequest,
+  type Query,
+  type RunQueryRequest,
+  timestampOf,
+} from './wire/protocol.ts';
+import { inside, invalid, unsupported } from './wire/rpc-status.ts';
+import { ANSWER_BYTES_MAX, BATCH_RESULTS_MAX, LOOKUP_KEYS_MAX } from './wire/service-limits.ts';
 import { after, isKeysOnly, type KeyRange, keyRangeOf } from './key-range.ts';
-import { RESULT_OVERHEAD_BYTES, resultOf } from './lookup-rpc.ts';
 
-const encodeResponse = encoder('RunQueryResponse');
+const encodeFound = encoder('LookupResponse');
+
+/** The bytes of a result's version, times and tags, which come beside its entity and cursor. */
+const RESULT_OVERHEAD_BYTES = 64;
+
+function keysOf({ keys }: LookupRequest, database: Database): KeyRef[] {
+  if (keys.length > LOOKUP_KEYS_MAX)
+    throw invalid('keys', `must not be more than ${LOOKUP_KEYS_MAX}; there are ${keys.length}`);
+  return keys.map((bytes, place) => inside(`keys[${place}]`, () => parseKey(bytes, database, { reserved: 'allowed' })));
+}
+
+export function lookup(request: LookupRequest, database: Database, { storage, transactions }: Services): Buffer {
+  const keys = keysOf(request, database);
+  const mask = maskOf(request.propertyMask);
+  const { transaction, isNew } = readAs(request.readOptions, transactions);
+  const version = transaction?.snapshot;
+  const readVersion = version ?? storage.lastVersion;
+  const found: object[] = [];
+  const missing: object[] = [];
+  const deferred: Buffer[] = [];
+  let bytesLeft = ANSWER_BYTES_MAX;
+  for (const key of new Map(keys.map((each) => [keyName(each), each])).values()) {
+    const stored = storage.get(key, version);
+    const entity = stored === undefined ? encodeEntity(key.encoded) : shown(stored.entity!, mask);
+    bytesLeft -= entity.length + RESULT_OVERHEAD_BYTES;
+    // The first always fits: an entity is smaller than an answer.
+    if (bytesLeft < 0) {
+      deferred.push(key.encoded);
+      continue;
+    }
+    transaction?.reads.set(keyName(key), key);
+    if (stored === undefined) missing.push({ entity, version: readVersion });
+    else found.push(resultOf(stored, entity));
+  }
+  return encodeFound({
+    found,
+    missing,
+    deferred,
+    readTime: timestampOf(readVersion),
+    ...(isNew === true && { transaction: transaction!.id }),
+  });
+}
+
+/** An `EntityResult`. */
+function resultOf({ version, created }: Stored, entity: Buffer): object {
+  return { entity, version, createTime: timestampOf(created), updateTime: timestampOf(version) };
+}
+
+const encodeBatch = encoder('RunQueryResponse');
 const MORE = (name: string) => enumValue('QueryResultBatch.MoreResultsType', name);
 const NOT_FINISHED = MORE('NOT_FINISHED');
 const AFTER_LIMIT = MORE('MORE_RESULTS_AFTER_LIMIT');
@@ -31,7 +85,7 @@ export function runQuery(request: RunQueryRequest, database: Database, { storage
   const mask = maskOf(request.propertyMask);
   const show = ({ entity }: Stored): Buffer => shown(entity!, keysOnly ? new Set() : mask);
   const batch = batchOf(found(range, storage), { limit, show, cursorAt: (order) => cursorOf(range, order) });
-  return encodeResponse({
+  return encodeBatch({
     batch: {
       entityResultType: TYPE(keysOnly ? 'KEY_ONLY' : 'FULL'),
       endCursor: query.startCursor,

@@ -1,18 +1,21 @@
-// Queries by keys: what they find, and in which batches.
+// Lookups, and queries by keys: what they find, and in which batches.
 import { expect } from 'vitest';
-import { type Declare, refuser } from '../declare.ts';
 import {
   ascending,
   both,
   comparison,
+  type Declare,
+  insert,
   integer,
   key,
   namesOf,
   type Query,
+  refuser,
+  remove,
   type Service,
   text,
   upsert,
-} from '../protocol-service.ts';
+} from './protocol-service.ts';
 
 const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -23,8 +26,35 @@ async function store(service: Service, kind: string, names: readonly string[] = 
 const bound = (op: Parameters<typeof comparison>[1], kind: string, name: string) =>
   comparison('__key__', op, { keyValue: key(kind, name) });
 
-export function queryCases(declare: Declare): void {
+export function readCases(declare: Declare): void {
   const invalid = refuser(declare);
+  declare('a lookup says what is missing, with the version of the snapshot', async (service, kind) => {
+    await service.commit([insert(key(kind, 'a'))]);
+    const { found, missing } = await service.lookup([key(kind, 'a'), key(kind, 'b')]);
+    expect(found!.map((result) => result.entity!.key!.path![0]!.name)).toEqual(['a']);
+    expect(missing!.map((result) => result.entity!.key!.path![0]!.name)).toEqual(['b']);
+    expect(Number(missing![0]!.version)).toBeGreaterThanOrEqual(Number(found![0]!.version));
+  });
+
+  declare('a key that is asked for twice is found once', async (service, kind) => {
+    await service.commit([insert(key(kind, 'a'))]);
+    expect((await service.lookup([key(kind, 'a'), key(kind, 'a')])).found).toHaveLength(1);
+  });
+
+  declare('a mask shows only what it names', async (service, kind) => {
+    await service.commit([insert(key(kind, 'a'), { x: text('1'), y: text('1') })]);
+    const { found } = await service.lookup([key(kind, 'a')], { propertyMask: { paths: ['x', 'z'] } });
+    expect(Object.keys(found![0]!.entity!.properties!)).toEqual(['x']);
+  });
+
+  invalid('a lookup without an identifier', (service, kind) => service.lookup([key(kind)]));
+
+  declare('what was deleted is missing', async (service, kind) => {
+    await service.commit([insert(key(kind, 'a'))]);
+    await service.commit([remove(key(kind, 'a'))]);
+    expect((await service.lookup([key(kind, 'a')])).missing).toHaveLength(1);
+  });
+
   const finds = (title: string, queryOf: (kind: string) => Omit<Query, 'kind'>, expected: string) =>
     declare(title, async (service, kind) => {
       await store(service, kind);
@@ -32,7 +62,11 @@ export function queryCases(declare: Declare): void {
     });
 
   finds('a query of a kind finds its entities in the order of their keys', () => ({}), 'abcdef');
-  finds('the order of keys may be asked for', () => ({ order: [ascending('__key__')] }), 'abcdef');
+  finds(
+    'a limit of zero finds nothing, in the order of keys',
+    () => ({ limit: { value: 0 }, order: [ascending('__key__')] }),
+    '',
+  );
   finds('a bound may be one key', (kind) => ({ filter: bound('EQUAL', kind, 'c') }), 'c');
   finds('a bound may leave its key out', (kind) => ({ filter: bound('GREATER_THAN', kind, 'c') }), 'def');
   finds('a bound may hold its key', (kind) => ({ filter: bound('LESS_THAN_OR_EQUAL', kind, 'c') }), 'abc');
@@ -46,7 +80,6 @@ export function queryCases(declare: Declare): void {
     (kind) => ({ filter: both(bound('GREATER_THAN', kind, 'd'), bound('LESS_THAN', kind, 'c')) }),
     '',
   );
-  finds('a limit of zero finds nothing', () => ({ limit: { value: 0 } }), '');
 
   declare('ids come before names, ancestors before descendants, numbers in their order', async (service, kind) => {
     const keys = [

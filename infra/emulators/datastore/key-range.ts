@@ -1,6 +1,6 @@
 // The range of a query: entities of one kind, in the order of their keys. Conditions on other
 // properties are UNIMPLEMENTED, because this project's clients send none.
-import { type Database, KEY, parseKey, partitionOf } from '../entities/entity-keys.ts';
+import { type Database, KEY, parseKey, partitionOf } from './entities/entity-keys.ts';
 import {
   decoder,
   enumValue,
@@ -8,8 +8,8 @@ import {
   type PartitionId,
   type PropertyReference,
   type Query,
-} from '../wire/protocol.ts';
-import { inside, invalid, unsupported } from '../wire/rpc-status.ts';
+} from './wire/protocol.ts';
+import { inside, invalid, unsupported } from './wire/rpc-status.ts';
 
 export interface KeyRange {
   readonly partition: string;
