@@ -3,12 +3,10 @@
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
-import { pageIn } from '../../shared/drivers/azure-tables/table-calls.ts';
+import { pageIn, etagsIn } from '../../shared/drivers/azure-tables/table-calls.ts';
 import { RefusedRequestError } from '../../shared/drivers/azure-tables/azure-errors.ts';
 import { checked, type Reply as AzureReply } from '../../shared/drivers/azure-tables/table-service.ts';
-import { etagsIn } from '../../shared/drivers/azure-tables/transaction.ts';
-import { Reply } from '../../shared/drivers/datastore/grpc/reply.ts';
-import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { Reply, StatusError } from '../../shared/drivers/datastore/grpc/call.ts';
 import {
   readCommitResponse,
   readLookupResponse,

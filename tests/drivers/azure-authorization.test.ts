@@ -8,10 +8,14 @@ import { AzureNamedKeyCredential, AzureSASCredential, generateAccountSas } from 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startTableServer } from '../../infra/emulators/azurite.ts';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
-import { authorizeWith, type Credential } from '../../shared/drivers/azure-tables/authorization.ts';
+import {
+  authorizeWith,
+  type Credential,
+  Tokens,
+  type TokenSource,
+} from '../../shared/drivers/azure-tables/authorization.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/table-calls.ts';
 import { driverOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
-import { Tokens, type TokenSource } from '../../shared/drivers/azure-tables/credential-token.ts';
 import { withDeadline } from '../../shared/drivers/common/driver-outcomes.ts';
 import type { Driver, EntityId } from '../../shared/store/contract/driver.ts';
 import {

@@ -2,7 +2,7 @@
 // nothing else, and nothing is sent again.
 import { describe, expect, test } from 'vitest';
 import type { Driver } from '../../shared/store/contract/driver.ts';
-import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/send-http.ts';
+import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/table-service.ts';
 import { CALL, idsOfOneLane } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityVersion } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';

@@ -1,6 +1,6 @@
 // Azure's transport on a slow link and a silent one. Time is made to pass; the network is real.
 import { afterEach, expect, test, vi } from 'vitest';
-import { httpClient } from '../../shared/drivers/azure-tables/send-http.ts';
+import { httpClient } from '../../shared/drivers/azure-tables/table-service.ts';
 import { UnderWay } from '../../shared/drivers/common/under-way.ts';
 import { SILENCE_MS } from '../../shared/store/contract/driver.ts';
 import { type RawRequest, rawServer, replyText } from './raw-server.ts';

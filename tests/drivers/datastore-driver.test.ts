@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/datastore-driver.ts';
 import type { DatastoreCalls } from '../../shared/drivers/datastore/datastore-calls.ts';
-import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/call.ts';
 import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/entity-mapping.ts';
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';

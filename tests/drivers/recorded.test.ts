@@ -12,12 +12,11 @@ import {
 } from '../../infra/cli/doctor/recording.ts';
 import { tableCalls } from '../../shared/drivers/azure-tables/table-calls.ts';
 import { driverOn as tablesOn } from '../../shared/drivers/azure-tables/azure-driver.ts';
-import type { HttpReply, HttpRequest } from '../../shared/drivers/azure-tables/send-http.ts';
-import { RECORDED } from '../../shared/drivers/conformance/contract-checks.ts';
-import { brokenAmong } from '../../shared/drivers/conformance/run.ts';
+import type { HttpReply, HttpRequest } from '../../shared/drivers/azure-tables/table-service.ts';
+import { RECORDED, brokenAmong } from '../../shared/drivers/conformance/run.ts';
 import { datastoreCalls } from '../../shared/drivers/datastore/datastore-calls.ts';
 import { driverOn as datastoreOn } from '../../shared/drivers/datastore/datastore-driver.ts';
-import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { StatusError } from '../../shared/drivers/datastore/grpc/call.ts';
 import { LIMITS } from '../../shared/drivers/datastore/entity-mapping.ts';
 import type { Driver } from '../../shared/store/contract/driver.ts';
 

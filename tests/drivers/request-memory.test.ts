@@ -4,7 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { bodySender } from '../../shared/drivers/azure-tables/table-calls.ts';
-import { httpClient } from '../../shared/drivers/azure-tables/send-http.ts';
+import { httpClient } from '../../shared/drivers/azure-tables/table-service.ts';
 import { RequestMemory } from '../../shared/drivers/common/request-memory.ts';
 import { Channel } from '../../shared/drivers/datastore/grpc/channel.ts';
 import { listening } from '../support/listening.ts';

@@ -1,7 +1,6 @@
 // Examines a place over each transport: what the credentials may do, which promises of the driver
 // contract are broken, and how long requests take. It prints nothing and writes no file.
-import { CONFORMANCE } from '../../../shared/drivers/conformance/contract-checks.ts';
-import { type Broken, brokenAmong, reasonOf } from '../../../shared/drivers/conformance/run.ts';
+import { CONFORMANCE, type Broken, brokenAmong, reasonOf } from '../../../shared/drivers/conformance/run.ts';
 import { checked } from '../../../shared/drivers/checked.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
@@ -113,13 +112,12 @@ async function examineOver(
   let [broken, latencies, commitsPerSecond]: [Broken[], Seen['latencies'], number | null] = [[], {}, null];
   let profile: SlowProfile | null = null;
   const unlike: string[] = [];
-  const checks = Object.values(CONFORMANCE).flat();
   try {
     onStep(`${name}: what the credentials may do`);
     const refused = await refusedTo(driver);
     if (refused.length === 0) {
       const onCheck = ({ name: what }: { readonly name: string }): void => onStep(`${name}: ${what}`);
-      broken = await brokenAmong(checks, driver, transport, { signal, onCheck });
+      broken = await brokenAmong(CONFORMANCE, driver, transport, { signal, onCheck });
       onStep(`${name}: how long requests take`);
       try {
         const asked = { requests, assumed: place.assumed, signal };
@@ -131,7 +129,15 @@ async function examineOver(
     }
     signal.throwIfAborted();
     if (counters.throttled > 0) unlike.push(`${name}: ${counters.throttled} requests were throttled`);
-    const seen = { transport: name, refused, checks: checks.length, broken, counters, latencies, commitsPerSecond };
+    const seen = {
+      transport: name,
+      refused,
+      checks: CONFORMANCE.length,
+      broken,
+      counters,
+      latencies,
+      commitsPerSecond,
+    };
     return { seen, profile, unlike };
   } finally {
     signal.removeEventListener('abort', end);

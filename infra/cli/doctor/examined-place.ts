@@ -1,5 +1,5 @@
 // An account or emulator under examination.
-import type { Around } from '../../../shared/drivers/conformance/contract-check.ts';
+import type { Around } from '../../../shared/drivers/conformance/check-calls.ts';
 import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Driver } from '../../../shared/store/index.ts';
 

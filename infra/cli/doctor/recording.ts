@@ -1,12 +1,10 @@
 // Requests and replies of the drivers' own transports as they went over the wire, without
 // credentials. Tests replay them: what a service answered once stays known.
-import { entityId } from '../../../shared/drivers/conformance/check-calls.ts';
-import type { Check } from '../../../shared/drivers/conformance/contract-check.ts';
-import { RECORDED } from '../../../shared/drivers/conformance/contract-checks.ts';
-import { brokenAmong } from '../../../shared/drivers/conformance/run.ts';
-import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/send-http.ts';
+import { entityId, type Check } from '../../../shared/drivers/conformance/check-calls.ts';
+import { RECORDED, brokenAmong } from '../../../shared/drivers/conformance/run.ts';
+import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/table-service.ts';
 import type { Wire } from '../../../shared/drivers/datastore/datastore-calls.ts';
-import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { StatusError } from '../../../shared/drivers/datastore/grpc/call.ts';
 import type { Exchange, Place } from './examined-place.ts';
 
 export interface Recording {

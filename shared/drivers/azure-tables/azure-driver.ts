@@ -6,17 +6,25 @@ import type {
   ListCursor,
   ListPage,
   ReadRequest,
+  Refused,
   Removal,
   RemoveOutcome,
   Write,
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
-import { probeOnce } from '../common/probe.ts';
-import type { TableCalls } from './table-calls.ts';
-import { creatingTable } from './creating-table.ts';
-import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-errors.ts';
+import { fitsAlone, refused, unknown, withDeadline } from '../common/driver-outcomes.ts';
+import { drawProbeId, isRefused, probeOnce } from '../common/probe.ts';
+import type { RowWrite, TableCalls } from './table-calls.ts';
+import {
+  isConditionFailure,
+  isNotFound,
+  isTableNotFound,
+  isTableThere,
+  outcomeOfOne,
+  outcomeOfTransaction,
+  readError,
+} from './azure-errors.ts';
 import {
   endOfPrefix,
   keysOf,
@@ -27,8 +35,6 @@ import {
   propertiesOf,
   selectOf,
 } from './row-keys.ts';
-import { probe } from './azure-probe.ts';
-import type { RowWrite } from './row-requests.ts';
 
 /** With `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(single: TableCalls, doubtful: boolean, address = ''): Driver {
@@ -150,4 +156,63 @@ function written(version: EntityVersion | undefined): WriteOutcome {
 
 function endMs(timeoutMs: number): number {
   return performance.now() + timeoutMs;
+}
+
+function creatingTable(calls: TableCalls): TableCalls {
+  let creating: Promise<void> | undefined;
+  const send = async <T>(untilMs: number, request: () => Promise<T>): Promise<T> => {
+    try {
+      return await request();
+    } catch (error) {
+      if (!isTableNotFound(error)) throw error;
+    }
+    creating ??= created(calls.createTable(untilMs)).finally(() => (creating = undefined));
+    await withDeadline(creating, untilMs - performance.now());
+    return request();
+  };
+  return {
+    ...calls,
+    get: (keys, select, untilMs) => send(untilMs, () => calls.get(keys, select, untilMs)),
+    write: (write, untilMs) => send(untilMs, () => calls.write(write, untilMs)),
+    delete: (keys, etag, untilMs) => send(untilMs, () => calls.delete(keys, etag, untilMs)),
+    submit: (writes, untilMs) => send(untilMs, () => calls.submit(writes, untilMs)),
+    listPage: (filter, count, from, untilMs) => send(untilMs, () => calls.listPage(filter, count, from, untilMs)),
+  };
+}
+
+/** It is no error if another process has created the table meanwhile. */
+async function created(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!isTableThere(error)) throw error;
+  }
+}
+
+/** One byte each, in base64. */
+const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
+
+/** The outcome of all writes if the endpoint cannot be trusted. Cost: six requests in turn. */
+async function probe(calls: TableCalls, timeoutMs: number): Promise<Refused | undefined> {
+  const fault = await faultOf(calls, () => performance.now() + timeoutMs);
+  if (fault === undefined) return undefined;
+  return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${fault}`));
+}
+
+async function faultOf(calls: TableCalls, untilMs: () => number): Promise<string | undefined> {
+  const keys = keysOf(drawProbeId());
+  const merge = (etag: EntityVersion) =>
+    calls.write({ ...keys, properties: { set: [AFTER] }, change: { mode: 'Merge', etag } }, untilMs());
+  const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs());
+
+  const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs());
+  const second = first === undefined ? undefined : await merge(first);
+  if (first === undefined || second === undefined) return 'it tells no etags';
+  const { properties } = await calls.get(keys, undefined, untilMs());
+  if (properties['kept'] !== BEFORE) return 'it loses properties in a merge';
+  const isGuarded =
+    (await isRefused(merge(first), isConditionFailure)) && (await isRefused(remove(first), isConditionFailure));
+  if (!isGuarded) return 'it overwrites newer versions';
+  await remove(second);
+  return undefined;
 }

@@ -2,8 +2,7 @@
 // processor time.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
-import { Channel } from './grpc/channel.ts';
-import type { Auth } from './grpc/tokens.ts';
+import { Channel, type Auth } from './grpc/channel.ts';
 import type { CommitResponse, Key, KeysQuery, LookupResponse, Mutation, QueryBatch } from './messages/messages.ts';
 import { commitBytes, framedCommit, framedLookup, framedRunQuery } from './messages/request-messages.ts';
 import { readCommitResponse, readLookupResponse, readRunQueryResponse } from './messages/response-messages.ts';

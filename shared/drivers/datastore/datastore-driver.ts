@@ -18,12 +18,11 @@ import type {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
-import { probeOnce } from '../common/probe.ts';
+import { drawProbeId, isRefused, probeOnce } from '../common/probe.ts';
 import type { DatastoreCalls } from './datastore-calls.ts';
-import { outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
+import { isConditionFailure, outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
 import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';
-import { probe, SERVICE } from './datastore-probe.ts';
 
 /** Sorts behind every character of an id. */
 const AFTER_ALL_IDS = '\x7f';
@@ -199,4 +198,41 @@ async function list(
     ids: keys.map(idOf),
     cursor: more ? (Buffer.from(endCursor).toString('base64') as ListCursor) : undefined,
   };
+}
+
+export interface Abilities {
+  readonly kind: 'trusted';
+  /** A masked update keeps the properties outside the mask. */
+  readonly honoursMasks: boolean;
+}
+
+/** The service itself needs no probe. */
+const SERVICE: Abilities = { kind: 'trusted', honoursMasks: true };
+
+const OVERWRITES = 'this endpoint overwrites newer versions: it cannot hold a store, use another';
+
+/** Cost: six requests in turn. Rejects with the client's error unless it is a refusal. */
+async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Abilities | Refused> {
+  const key = keyOf(space, drawProbeId());
+  const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs)).mutationResults[0]?.version;
+  const refuses = (mutation: Mutation) => isRefused(send(mutation), isConditionFailure);
+
+  const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });
+  const patch = { update: { key, properties: { set: value('2') } }, propertyMask: ['set'] };
+  const second = await send({ ...patch, ...at(first) });
+  const { found } = await calls.lookup([key], undefined, timeoutMs);
+  const honoursMasks = found?.[0]?.entity?.properties?.['kept'] !== undefined;
+  const refusesStale = (await refuses({ ...patch, ...at(first) })) && (await refuses({ delete: key, ...at(first) }));
+  if (!refusesStale) return refused('invalid', new Error(OVERWRITES));
+  await send({ delete: key, ...at(second) });
+  return { kind: 'trusted', honoursMasks };
+}
+
+function value(text: string) {
+  return { stringValue: text, excludeFromIndexes: true };
+}
+
+function at(baseVersion: string | undefined) {
+  if (baseVersion === undefined) throw new StoreError('unavailable', 'datastore told no version, try again');
+  return { baseVersion, conflictResolutionStrategy: 'FAIL' as const };
 }

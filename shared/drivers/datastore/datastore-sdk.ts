@@ -1,11 +1,11 @@
 // Makes the calls by Google's own client, without its retries, because a second attempt could
 // report a conflict with the first one's success.
-import { ClientCalls } from '../common/client-calls.ts';
+import { ClientCalls } from '../common/under-way.ts';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { DeadlineError, NotSentError, withDeadline } from '../common/driver-outcomes.ts';
 import type { DatastoreCalls } from './datastore-calls.ts';
-import { noCredentials } from './grpc/tokens.ts';
-import { CODE, StatusError } from './grpc/grpc-status.ts';
+import { noCredentials } from './grpc/channel.ts';
+import { CODE, StatusError } from './grpc/call.ts';
 import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messages/messages.ts';
 
 /** A `Datastore` of @google-cloud/datastore 11 or later, as far as it is used. */

@@ -5,8 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { promisify } from 'node:util';
 import { GoogleAuth, JWT } from 'google-auth-library';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
-import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
+import { Channel, type Auth } from '../../../shared/drivers/datastore/grpc/channel.ts';
 import {
   type Asked,
   data,

@@ -1,6 +1,6 @@
 // A stream that has ended proves nothing, unless message and status had both come whole before.
 import { expect, test } from 'vitest';
-import { Reply } from '../../../shared/drivers/datastore/grpc/reply.ts';
+import { Reply } from '../../../shared/drivers/datastore/grpc/call.ts';
 import { message, RESPONSE_HEADERS } from './frames.ts';
 
 const TEXT = Buffer.from('whole');
