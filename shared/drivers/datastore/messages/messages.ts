@@ -43,16 +43,6 @@ export interface Mutation {
   readonly propertyMask?: readonly string[];
 }
 
-export interface LookupRequest extends Database {
-  readonly keys: readonly Key[];
-  /** The properties that the reply is to have. Default: all. */
-  readonly propertyMask: readonly string[] | undefined;
-}
-
-export interface CommitRequest extends Database {
-  readonly mutations: readonly Mutation[];
-}
-
 /** Keys of one kind in their order. */
 export interface KeysQuery {
   readonly kind: string;
@@ -61,11 +51,6 @@ export interface KeysQuery {
   /** The end of an earlier reply. */
   readonly startCursor?: Uint8Array;
   readonly limit: number;
-}
-
-export interface RunQueryRequest {
-  readonly partitionId: PartitionId;
-  readonly query: KeysQuery;
 }
 
 export interface EntityResult {
