@@ -1,5 +1,4 @@
-// The suite on an emulator of Datastore. The legacy one ignores masks: there patches become reads
-// and conditional writes of whole entities.
+// The suite on an emulator of Datastore.
 import { describe } from 'vitest';
 import { datastoreAt, type Transport } from '../drivers/emulated.ts';
 import { conformance } from './declare-conformance.ts';

@@ -36,40 +36,19 @@ export function authorizeWith(credential: Credential | undefined): Authorize {
   return 'signature' in credential ? bySignature(credential) : byKey(credential);
 }
 
-/** The most proofs that are kept for a second. */
-const PROOFS_MAX = 1_000;
-
 /**
- * Signs date, account and path, as no request has the query parameter `comp`. A date has whole
- * seconds, so proofs can be kept for a second.
+ * Signs date, account and path, as no request has the query parameter `comp`.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
  */
 function byKey(credential: AccountKey): Authorize {
-  let name = '';
   let key = '';
   let secret: KeyObject;
-  let second = NaN;
-  let date = '';
-  const proofs = new Map<string, Proof>();
-  const begin = (nowSecond: number): void => {
-    if (key !== credential.key) secret = createSecretKey(Buffer.from(credential.key, 'base64'));
-    ({ name, key } = credential);
-    second = nowSecond;
-    date = new Date(second * 1_000).toUTCString();
-    proofs.clear();
-  };
-  const prove = (path: string): Proof => {
+  return (path) => {
+    const { name } = credential;
+    if (key !== credential.key) secret = createSecretKey(Buffer.from((key = credential.key), 'base64'));
+    const date = new Date().toUTCString();
     const signature = createHmac('sha256', secret).update(`${date}\n/${name}${path}`).digest('base64');
     return { headers: ['x-ms-date', date, 'Authorization', `SharedKeyLite ${name}:${signature}`], query: '' };
-  };
-  return (path) => {
-    const nowSecond = Math.floor(Date.now() / 1_000);
-    if (nowSecond !== second || name !== credential.name || key !== credential.key) begin(nowSecond);
-    const known = proofs.get(path);
-    if (known !== undefined) return known;
-    const proof = prove(path);
-    if (proofs.size < PROOFS_MAX) proofs.set(path, proof);
-    return proof;
   };
 }
 

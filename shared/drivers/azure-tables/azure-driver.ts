@@ -14,7 +14,7 @@ import type {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { fitsAlone, refused, unknown, withDeadline } from '../common/driver-outcomes.ts';
-import { drawProbeId, isRefused, probeOnce } from '../common/probe.ts';
+import { drawProbeId, isRefused, probeOnce, unfit } from '../common/probe.ts';
 import type { RowWrite, TableCalls } from './table-calls.ts';
 import {
   isConditionFailure,
@@ -158,6 +158,7 @@ function endMs(timeoutMs: number): number {
   return performance.now() + timeoutMs;
 }
 
+/** If the table is missing, it is created and the call, which had no effect, is sent again. */
 function creatingTable(calls: TableCalls): TableCalls {
   let creating: Promise<void> | undefined;
   const send = async <T>(untilMs: number, request: () => Promise<T>): Promise<T> => {
@@ -192,27 +193,25 @@ async function created(creation: Promise<unknown>): Promise<void> {
 /** One byte each, in base64. */
 const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
 
-/** The outcome of all writes if the endpoint cannot be trusted. Cost: six requests in turn. */
+/**
+ * Tries conditions and merges at an emulator or a custom endpoint (rule 25), which may lack them.
+ * Gives the outcome of all writes if it cannot be trusted. Cost: six requests in turn.
+ */
 async function probe(calls: TableCalls, timeoutMs: number): Promise<Refused | undefined> {
-  const fault = await faultOf(calls, () => performance.now() + timeoutMs);
-  if (fault === undefined) return undefined;
-  return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${fault}`));
-}
-
-async function faultOf(calls: TableCalls, untilMs: () => number): Promise<string | undefined> {
+  const untilMs = endMs(timeoutMs);
   const keys = keysOf(drawProbeId());
   const merge = (etag: EntityVersion) =>
-    calls.write({ ...keys, properties: { set: [AFTER] }, change: { mode: 'Merge', etag } }, untilMs());
-  const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs());
+    calls.write({ ...keys, properties: { set: [AFTER] }, change: { mode: 'Merge', etag } }, untilMs);
+  const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs);
 
-  const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs());
+  const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs);
   const second = first === undefined ? undefined : await merge(first);
-  if (first === undefined || second === undefined) return 'it tells no etags';
-  const { properties } = await calls.get(keys, undefined, untilMs());
-  if (properties['kept'] !== BEFORE) return 'it loses properties in a merge';
-  const isGuarded =
+  if (first === undefined || second === undefined) return unfit('it tells no etags');
+  const { properties } = await calls.get(keys, undefined, untilMs);
+  if (properties['kept'] !== BEFORE) return unfit('it loses properties in a merge');
+  const refusesStale =
     (await isRefused(merge(first), isConditionFailure)) && (await isRefused(remove(first), isConditionFailure));
-  if (!isGuarded) return 'it overwrites newer versions';
+  if (!refusesStale) return unfit('it overwrites newer versions');
   await remove(second);
   return undefined;
 }

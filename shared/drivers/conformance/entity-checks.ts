@@ -1,6 +1,23 @@
 // One entity at a time: conditions, versions, absence, parts, sizes, chunks and limits.
 import { chunksOf, type DriverLimits, type Entity } from '../../store/contract/driver.ts';
-import { check, type Check, entityId, insert, matches, noise, part, partName, patch, readOne, removeOne, replace, same, textOf, writeOne, written } from './check-calls.ts';
+import {
+  check,
+  type Check,
+  entityId,
+  insert,
+  matches,
+  noise,
+  part,
+  partName,
+  patch,
+  readOne,
+  removeOne,
+  replace,
+  same,
+  textOf,
+  writeOne,
+  written,
+} from './check-calls.ts';
 
 const REFUSED = { kind: 'refused', reason: 'condition' };
 

@@ -1,6 +1,25 @@
 // Several entities in a request, listings, and the end of a driver.
 import type { Driver, EntityId } from '../../store/contract/driver.ts';
-import { CALL, check, type Check, entityId, idsOfOneLane, insert, listAll, matches, noise, part, partName, patch, readOne, removeOne, replace, same, textOf, written } from './check-calls.ts';
+import {
+  CALL,
+  check,
+  type Check,
+  entityId,
+  idsOfOneLane,
+  insert,
+  listAll,
+  matches,
+  noise,
+  part,
+  partName,
+  patch,
+  readOne,
+  removeOne,
+  replace,
+  same,
+  textOf,
+  written,
+} from './check-calls.ts';
 
 export const REQUESTS: readonly Check[] = [
   check('a read answers in the order of its requests, undefined for what is missing', async (driver, prefix) => {
