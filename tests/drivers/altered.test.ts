@@ -64,6 +64,32 @@ test('the transport takes altered frames of a gRPC reply, or refuses them', () =
   expectDecoded(message(Buffer.from('a message of some length')), received, (error) => error instanceof StatusError);
 });
 
+const TEXT = Buffer.from('whole');
+const OK = { 'grpc-status': '0' };
+
+/** A reply of which this much came. */
+function cameSoFar(bytes: Buffer): Reply {
+  const reply = new Reply();
+  expect(reply.headers(RESPONSE_HEADERS, false)).toBeUndefined();
+  expect(reply.data(bytes)).toBeUndefined();
+  return reply;
+}
+
+test('a message and its status OK are the reply, whichever comes last', () => {
+  expect(cameSoFar(message(TEXT)).trailers(OK)).toEqual(TEXT);
+  const late = cameSoFar(message(TEXT).subarray(0, 7));
+  expect(late.trailers(OK)).toBeUndefined();
+  expect(late.data(message(TEXT).subarray(7))).toEqual(TEXT);
+});
+
+test.each([0, 2, 7, 8])('status OK proves nothing where the stream ends within the message (code %i)', (code) => {
+  for (let size = 0; size < message(TEXT).length; size += 1) {
+    const reply = cameSoFar(message(TEXT).subarray(0, size));
+    expect(reply.trailers(OK)).toBeUndefined();
+    expect(reply.end(code, undefined)).toMatchObject({ name: 'StatusError', isVerdict: false });
+  }
+});
+
 const HEADERS = { 'x-ms-request-id': 'r', 'x-ms-version': '2019-02-02' };
 const isRefusal = (error: unknown): boolean => error instanceof RefusedRequestError || error instanceof StoreError;
 const replyOf = (body: Buffer, more: Partial<AzureReply> = {}): AzureReply => ({
