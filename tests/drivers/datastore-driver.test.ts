@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { driverOn } from '../../shared/drivers/datastore/datastore-driver.ts';
 import type { DatastoreCalls } from '../../shared/drivers/datastore/datastore-calls.ts';
 import { StatusError } from '../../shared/drivers/datastore/grpc/call.ts';
-import { idOf, partsOf, propertyOf } from '../../shared/drivers/datastore/entity-mapping.ts';
+import { idOf, partsOf } from '../../shared/drivers/datastore/entity-mapping.ts';
 import type { EntityResult, Key, LookupResponse, Mutation } from '../../shared/drivers/datastore/messages/messages.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import type { StoreError } from '../../shared/store/index.ts';
 import { CALL, insert, listAll, part } from '../../shared/drivers/conformance/check-calls.ts';
-import { entityId, partName } from '../support/ids.ts';
+import { entityId } from '../support/ids.ts';
 import { A, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
 
 const SPACE = { projectId: 'p', databaseId: '', namespace: '', kind: 'Container' };
@@ -226,11 +226,6 @@ test.each([
 test('bytes of another realm are a part too, as those of Buffer are under vm', () => {
   const blobValue = runInNewContext('Uint8Array.of(1)') as Uint8Array;
   expect(partsOf(A, { h: { blobValue } }, 'all')).toEqual(new Map([['h', blobValue]]));
-});
-
-test('a numbered part has a property of its own for each entity, other parts share theirs', () => {
-  expect(propertyOf(A, partName('p17'))).not.toBe(propertyOf(entityId('b'), partName('p17')));
-  expect(propertyOf(A, partName('h'))).toBe(propertyOf(entityId('b'), partName('h')));
 });
 
 test.each([
