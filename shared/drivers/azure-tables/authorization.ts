@@ -99,6 +99,7 @@ const EARLY_MS = 120_000;
 const PAUSE_MS = 3_000;
 const TOKEN_TIMEOUT_MS = 30_000;
 
+/** Renews a token before it ends, so that requests seldom wait for one. */
 export class Tokens {
   readonly #source: TokenSource;
   #present: AccessToken | undefined;

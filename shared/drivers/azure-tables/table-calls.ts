@@ -226,7 +226,11 @@ interface Member {
   readonly body: string;
 }
 
-/** `url` is the account's, as members have full addresses. They carry no authorization. */
+/**
+ * Several writes of one partition in one request, all or nothing. `url` is the account's, as members
+ * have full addresses. They carry no authorization.
+ * https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
+ */
 function transactionOf(url: string, tableName: string, writes: readonly RowWrite[]) {
   const [batch, changes] = [`batch_${randomUUID()}`, `changeset_${randomUUID()}`];
   const pieces = [`--${batch}\r\nContent-Type: multipart/mixed; boundary=${changes}\r\n\r\n`];

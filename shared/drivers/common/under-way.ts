@@ -97,6 +97,7 @@ function giveUp(sent: Sent, fail: (error: Error) => void, error: Error): void {
   sent.destroy();
 }
 
+/** Calls of the user's own client, each until its deadline. */
 export class ClientCalls {
   readonly #underWay = new UnderWay();
 

@@ -195,7 +195,7 @@ function broken(why: string): StatusError {
   return new StatusError(CODE.INTERNAL, `a reply that gRPC does not allow: ${why}`);
 }
 
-/** The codes that this driver distinguishes or makes. */
+/** The codes that this driver distinguishes or makes (grpc's doc/statuscodes.md). */
 export const CODE = {
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,
