@@ -227,8 +227,8 @@ interface Member {
 }
 
 /**
- * Several writes of one partition in one request, all or nothing. `url` is the account's, as members
- * have full addresses. They carry no authorization.
+ * Several writes of one partition in one request, all or nothing. `url` is the account's, as
+ * members have full addresses. They carry no authorization.
  * https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
  */
 function transactionOf(url: string, tableName: string, writes: readonly RowWrite[]) {

@@ -138,8 +138,8 @@ const FIXED32 = 5;
 const VARINT_BYTES_MAX = 10;
 
 /**
- * Walks over a message's fields (https://protobuf.dev/programming-guides/encoding): `next()` moves to
- * a field, which the other methods read. Throws an Error for wrong bytes.
+ * Walks over a message's fields (https://protobuf.dev/programming-guides/encoding). `next()` moves
+ * to a field, which the other methods read. Throws an Error for wrong bytes.
  */
 class MessageReader {
   /** The field's number. */
