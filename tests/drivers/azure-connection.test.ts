@@ -23,7 +23,7 @@ import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, READ } from './one-of-each.ts';
 import { azureText, type RawRequest, rawServer, replyText } from './raw-server.ts';
 
-const QUICK = { timeoutMs: 1_000 };
+const QUICK = { timeoutMs: 300 };
 const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';
 
 const UNAVAILABLE = { code: 'unavailable', retryable: true };
