@@ -133,8 +133,8 @@ test.each([
   ['no result', []],
   ['a result without a version', [{}]],
   ['a version and a conflict', [{ version: '2', conflictDetected: true }]],
-])('a commit that is answered with %s is unknown', async (_, mutationResults) => {
-  const driver = scripted({ commit: async () => ({ mutationResults }) });
+])('a commit that is answered with %s is unknown', async (_, results) => {
+  const driver = scripted({ commit: async () => results });
   expect(await driver.write([PATCH], CALL)).toMatchObject([UNKNOWN]);
   expect(await driver.remove(REMOVALS, CALL)).toMatchObject([UNKNOWN]);
 });
@@ -144,7 +144,7 @@ test('rule 25: the service is not probed, and every change carries its base vers
   const driver = scripted({
     commit: async (mutations) => {
       sent.push(...mutations);
-      return { mutationResults: mutations.map(() => ({ version: '2' })) };
+      return mutations.map(() => ({ version: '2' }));
     },
   });
   await driver.write([PATCH], CALL);
@@ -238,7 +238,7 @@ test.each([
     const isStalePatch = mutation!.update !== undefined && mutation!.baseVersion === '1' && sent.length > 1;
     sent.push(mutation!);
     if (isStalePatch && fault === 'accepts stale removals') throw verdict(9);
-    return { mutationResults: [{ version: `${sent.length}` }] };
+    return [{ version: `${sent.length}` }];
   };
   const properties = fault === 'ignores masks' ? {} : { kept: {} };
   const driver = scripted({ commit, lookup: async () => ({ found: [{ entity: { properties } }] }) }, true);

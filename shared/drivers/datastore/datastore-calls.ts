@@ -3,7 +3,7 @@
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
 import { Channel, type Auth } from './grpc/channel.ts';
-import type { CommitResponse, Key, KeysQuery, LookupResponse, Mutation, QueryBatch } from './messages/messages.ts';
+import type { Key, KeysQuery, LookupResponse, Mutation, MutationResult, QueryBatch } from './messages/messages.ts';
 import { commitBytes, framedCommit, framedLookup, framedRunQuery } from './messages/request-messages.ts';
 import { readCommitResponse, readLookupResponse, readRunQueryResponse } from './messages/response-messages.ts';
 
@@ -26,7 +26,7 @@ export interface DatastoreCalls {
   /** `mask`: the wanted properties. Default: all. */
   lookup(keys: readonly Key[], mask: readonly string[] | undefined, timeoutMs: number): Promise<LookupResponse>;
   /** Outside of transactions. */
-  commit(mutations: readonly Mutation[], timeoutMs: number): Promise<CommitResponse>;
+  commit(mutations: readonly Mutation[], timeoutMs: number): Promise<readonly MutationResult[]>;
   runQuery(namespace: string, query: KeysQuery, timeoutMs: number): Promise<QueryBatch>;
   close(): Promise<void>;
 }

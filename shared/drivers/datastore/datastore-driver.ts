@@ -21,7 +21,7 @@ import { drawProbeId, isRefused, probeOnce, unfit } from '../common/probe.ts';
 import type { DatastoreCalls } from './datastore-calls.ts';
 import { isConditionFailure, outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
-import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';
+import type { EntityResult, LookupResponse, Mutation, MutationResult } from './messages/messages.ts';
 
 /** Sorts behind every character of an id. */
 const AFTER_ALL_IDS = '\x7f';
@@ -136,9 +136,9 @@ function deletionOf(space: KeySpace, { id, version }: Removal): Mutation {
   return { delete: keyOf(space, id), baseVersion: version, conflictResolutionStrategy: 'FAIL' };
 }
 
-function outcomesOf(response: CommitResponse, count: number): readonly WriteOutcome[] {
+function outcomesOf(results: readonly MutationResult[], count: number): readonly WriteOutcome[] {
   return Array.from({ length: count }, (_, index): WriteOutcome => {
-    const result = response.mutationResults[index];
+    const result = results[index];
     // With FAIL a conflict is an error. A server that reports it here does not know FAIL.
     if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
     return { kind: 'written', version: result.version as EntityVersion };
@@ -175,7 +175,7 @@ async function list(
  */
 async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Refused | undefined> {
   const key = keyOf(space, drawProbeId());
-  const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs)).mutationResults[0]?.version;
+  const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs))[0]?.version;
   const refuses = (mutation: Mutation) => isRefused(send(mutation), isConditionFailure);
 
   const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });

@@ -56,12 +56,8 @@ export function sdkCalls(given: DatastoreClient): DatastoreCalls {
       return { found, missing: reply.missing.map(({ entity }) => entity.key) };
     },
     async commit(mutations, timeoutMs) {
-      const { mutationResults } = await ask.send<CommitReply>(
-        'commit',
-        { mutations: mutations.map(protoOf) },
-        timeoutMs,
-      );
-      return { mutationResults: mutationResults.map((one) => ({ ...one, version: versionIn(one.version) })) };
+      const reply = await ask.send<CommitReply>('commit', { mutations: mutations.map(protoOf) }, timeoutMs);
+      return reply.mutationResults.map((one) => ({ ...one, version: versionIn(one.version) }));
     },
     async runQuery(namespaceId, query, timeoutMs) {
       const partitionId = { projectId, databaseId, namespaceId };
@@ -188,12 +184,7 @@ function queryOf({ kind, range, startCursor, limit }: KeysQuery): object {
 function batchOf(batch: QueryReply['batch']): QueryBatch {
   if (batch === null) throw new Error('the reply is no message of the Datastore API');
   const { entityResults, endCursor, moreResults } = batch;
-  const isKnown = moreResults === 'NOT_FINISHED' || moreResults === 'NO_MORE_RESULTS';
-  return {
-    keys: entityResults.map(({ entity }) => entity.key),
-    endCursor,
-    moreResults: isKnown ? moreResults : undefined,
-  };
+  return { keys: entityResults.map(({ entity }) => entity.key), endCursor, moreResults };
 }
 
 /** Codes that the SDK also makes up, for answers of a proxy or errors of its credentials. */

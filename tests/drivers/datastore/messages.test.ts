@@ -220,7 +220,7 @@ describe('replies', () => {
       indexUpdates: 3,
       commitTime: TIME,
     });
-    expect(readCommitResponse(bytes).mutationResults).toEqual([
+    expect(readCommitResponse(bytes)).toEqual([
       { version: '1790000000000123', conflictDetected: false },
       { version: '7', conflictDetected: true },
       { version: undefined, conflictDetected: false },
@@ -228,12 +228,12 @@ describe('replies', () => {
   });
 
   test.each([
-    ['NOT_FINISHED', 'NOT_FINISHED'],
-    ['NO_MORE_RESULTS', 'NO_MORE_RESULTS'],
-    ['MORE_RESULTS_AFTER_LIMIT', undefined],
-    ['MORE_RESULTS_AFTER_CURSOR', undefined],
-    ['MORE_RESULTS_TYPE_UNSPECIFIED', undefined],
-  ])('a query that ends with %s is read', (moreResults, expected) => {
+    'NOT_FINISHED',
+    'NO_MORE_RESULTS',
+    'MORE_RESULTS_AFTER_LIMIT',
+    'MORE_RESULTS_AFTER_CURSOR',
+    'MORE_RESULTS_TYPE_UNSPECIFIED',
+  ])('a query that ends with %s is read', (moreResults) => {
     const entityResults = ['a', 'b'].map((name) => ({ entity: { key: key(name) }, cursor: Buffer.from(name) }));
     const batch = {
       skippedResults: 1,
@@ -248,15 +248,15 @@ describe('replies', () => {
     expect(readRunQueryResponse(encoded('RunQueryResponse', { batch, query: { kind: [{ name: 'x' }] } }))).toEqual({
       keys: [{ path: key('a').path }, { path: key('b').path }],
       endCursor: Buffer.from('end'),
-      moreResults: expected,
+      moreResults,
     });
   });
 
   test('empty replies are read', () => {
     const nothing = Buffer.alloc(0);
     expect(readLookupResponse(nothing)).toEqual({ found: [], missing: [] });
-    expect(readCommitResponse(nothing)).toEqual({ mutationResults: [] });
-    expect(readRunQueryResponse(nothing)).toEqual({ keys: [], endCursor: new Uint8Array(), moreResults: undefined });
+    expect(readCommitResponse(nothing)).toEqual([]);
+    expect(readRunQueryResponse(nothing)).toEqual({ keys: [], endCursor: new Uint8Array() });
   });
 
   const whole = encoded('LookupResponse', {

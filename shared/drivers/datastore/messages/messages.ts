@@ -69,13 +69,9 @@ export interface MutationResult extends Pick<EntityResult, 'version'> {
   readonly conflictDetected?: boolean;
 }
 
-export interface CommitResponse {
-  readonly mutationResults: readonly MutationResult[];
-}
-
 export interface QueryBatch {
   readonly keys: readonly Key[];
   readonly endCursor: Uint8Array;
-  /** Undefined if the service says neither. */
-  readonly moreResults: 'NOT_FINISHED' | 'NO_MORE_RESULTS' | undefined;
+  /** The API's name of how it ended, such as `NOT_FINISHED` or `NO_MORE_RESULTS`. */
+  readonly moreResults: string | undefined;
 }

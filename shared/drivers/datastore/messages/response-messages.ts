@@ -1,18 +1,15 @@
 // Reads replies by the field numbers of google/datastore/v1/{datastore,entity,query}.proto. All
 // functions throw an Error for other bytes. Results share the reply's memory.
-import type {
-  CommitResponse,
-  EntityResult,
-  Key,
-  LookupResponse,
-  MutationResult,
-  QueryBatch,
-  StoredEntity,
-  Value,
-} from './messages.ts';
+import type { EntityResult, Key, LookupResponse, MutationResult, QueryBatch, StoredEntity, Value } from './messages.ts';
 
-const NOT_FINISHED = 1;
-const NO_MORE_RESULTS = 3;
+/** By number. */
+const MORE_RESULTS = [
+  'MORE_RESULTS_TYPE_UNSPECIFIED',
+  'NOT_FINISHED',
+  'MORE_RESULTS_AFTER_LIMIT',
+  'NO_MORE_RESULTS',
+  'MORE_RESULTS_AFTER_CURSOR',
+];
 
 const NO_KEY: Key = { path: [] };
 const EMPTY = new Uint8Array();
@@ -28,12 +25,12 @@ export function readLookupResponse(bytes: Buffer): LookupResponse {
   return { found, missing };
 }
 
-export function readCommitResponse(bytes: Buffer): CommitResponse {
-  const mutationResults: MutationResult[] = [];
+export function readCommitResponse(bytes: Buffer): MutationResult[] {
+  const results: MutationResult[] = [];
   for (const reader = new MessageReader(bytes); reader.next();) {
-    if (reader.field === 3) mutationResults.push(readMutationResult(reader.message()));
+    if (reader.field === 3) results.push(readMutationResult(reader.message()));
   }
-  return { mutationResults };
+  return results;
 }
 
 export function readRunQueryResponse(bytes: Buffer): QueryBatch {
@@ -47,18 +44,13 @@ export function readRunQueryResponse(bytes: Buffer): QueryBatch {
 function readBatch(reader: MessageReader): QueryBatch {
   const keys: Key[] = [];
   let endCursor: Uint8Array = EMPTY;
-  let more = 0;
+  let moreResults = MORE_RESULTS[0];
   while (reader.next()) {
     if (reader.field === 2) keys.push(readEntityResult(reader.message()).entity?.key ?? NO_KEY);
     else if (reader.field === 4) endCursor = reader.bytes();
-    else if (reader.field === 5) more = reader.number();
+    else if (reader.field === 5) moreResults = MORE_RESULTS[reader.number()];
   }
-  return { keys, endCursor, moreResults: moreResultsOf(more) };
-}
-
-function moreResultsOf(value: number): QueryBatch['moreResults'] {
-  if (value === NOT_FINISHED) return 'NOT_FINISHED';
-  return value === NO_MORE_RESULTS ? 'NO_MORE_RESULTS' : undefined;
+  return { keys, endCursor, moreResults };
 }
 
 function readMutationResult(reader: MessageReader): MutationResult {
