@@ -33,7 +33,8 @@ export type Authorize = (path: string) => Proof | Promise<Proof>;
 export function authorizeWith(credential: Credential | undefined): Authorize {
   if (credential === undefined) return () => ({ headers: [], query: '' });
   if ('getToken' in credential) return byToken(new Tokens(credential));
-  return 'signature' in credential ? bySignature(credential) : byKey(credential);
+  if ('key' in credential) return byKey(credential);
+  return () => ({ headers: [], query: encodedSignature(credential.signature) });
 }
 
 /**
@@ -50,10 +51,6 @@ function byKey(credential: AccountKey): Authorize {
     const signature = createHmac('sha256', secret).update(`${date}\n/${name}${path}`).digest('base64');
     return { headers: ['x-ms-date', date, 'Authorization', `SharedKeyLite ${name}:${signature}`], query: '' };
   };
-}
-
-function bySignature(credential: AccessSignature): Authorize {
-  return () => ({ headers: [], query: encodedSignature(credential.signature) });
 }
 
 /** Takes a signature with or without `?`, encoded or not. A `+` in it is base64, not a space. */

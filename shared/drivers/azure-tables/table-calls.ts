@@ -86,8 +86,12 @@ export function tableCalls(
       const request = { method: 'GET', path: `${pathOf(tableName)}()`, query, headers: DATA_VERSION } as const;
       return pageIn(await service.send(request, untilMs));
     },
-    createTable: (untilMs) =>
-      mayCreate ? createTable(service, tableName, untilMs) : Promise.reject(noTable(tableName)),
+    async createTable(untilMs) {
+      if (!mayCreate)
+        throw new StoreError('not_found', `there is no Azure table ${tableName}: correct its name, or create it`);
+      const body = Buffer.from(JSON.stringify({ TableName: tableName }));
+      return service.send({ method: 'POST', path: '/Tables', headers: INSERT_HEADERS, body }, untilMs);
+    },
     close: () => service.close(),
   };
 }
@@ -98,21 +102,11 @@ type PiecesRequest = Omit<Parameters<TableService['send']>[0], 'body'> & { reado
 export function bodySender(service: Pick<TableService, 'send'>) {
   const memories = new RequestMemory();
   return async (request: PiecesRequest, untilMs: number): Promise<HttpReply> => {
-    const memory = memories.take(lengthOf(request.body));
+    const memory = memories.take(request.body.reduce((sum, piece) => sum + piece.length, 0));
     const reply = await service.send({ ...request, body: bytesOf(request.body, memory) }, untilMs);
     if (reply.isRequestWritten) memories.giveBack(memory);
     return reply;
   };
-}
-
-function noTable(tableName: string): StoreError {
-  return new StoreError('not_found', `there is no Azure table ${tableName}: correct its name, or create it`);
-}
-
-function createTable(service: TableService, tableName: string, untilMs: number): Promise<unknown> {
-  const headers = [...DATA_VERSION, 'Content-Type', JSON_WITHOUT_METADATA, 'Prefer', 'return-no-content'];
-  const body = Buffer.from(JSON.stringify({ TableName: tableName }));
-  return service.send({ method: 'POST', path: '/Tables', headers, body }, untilMs);
 }
 
 export function etagOf({ headers }: Pick<Reply, 'headers'>): EntityVersion | undefined {
@@ -157,16 +151,6 @@ export interface RowWrite extends RowKeys {
   readonly change?: { readonly mode: 'Merge' | 'Replace'; readonly etag: EntityVersion };
 }
 
-/** A write as a request of its own, or as a member of a transaction. */
-interface RowRequest {
-  readonly method: 'POST' | 'PATCH' | 'PUT';
-  readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  /** Pieces of the body, all of them ASCII. */
-  readonly body: readonly string[];
-}
-
 const METHODS = { Merge: 'PATCH', Replace: 'PUT' } as const;
 
 /** Sent with each request that has properties in its body or reply. */
@@ -181,11 +165,14 @@ function pathOf(tableName: string, keys?: RowKeys): string {
   return `/${tableName}(PartitionKey='${keys.partition}',RowKey='${keys.row}')`;
 }
 
-/** Throws a TypeError for a change without an etag. */
-function requestOf(tableName: string, write: RowWrite): RowRequest {
+/**
+ * A write as a request of its own, or as a member of a transaction. All pieces of its body are
+ * ASCII. Throws a TypeError for a change without an etag.
+ */
+function requestOf(tableName: string, write: RowWrite) {
   const { change } = write;
   const body = piecesOf(write);
-  if (change === undefined) return { method: 'POST', path: pathOf(tableName), headers: INSERT_HEADERS, body };
+  if (change === undefined) return { method: 'POST' as const, path: pathOf(tableName), headers: INSERT_HEADERS, body };
   const headers = [...BODY_HEADERS, ...conditionOf(change.etag)];
   return { method: METHODS[change.mode], path: pathOf(tableName, write), headers, body };
 }
@@ -194,11 +181,6 @@ function requestOf(tableName: string, write: RowWrite): RowRequest {
 export function conditionOf(etag: EntityVersion): string[] {
   if (!etag || etag.includes('*')) throw new TypeError('a change needs a condition');
   return ['If-Match', etag];
-}
-
-/** The size of pieces of ASCII. */
-function lengthOf(pieces: readonly string[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 /** Writes pieces of ASCII into `memory`: a socket takes up to three times as long for a string. */

@@ -51,7 +51,8 @@ export function sdkCalls(client: TableClient): TableCalls {
   const ask = async <T>(request: Asked, untilMs: number, call: (options: CallOptions) => Promise<T>) => {
     let sending: Sending | undefined;
     const calling = calls.run(untilMs - performance.now(), (signal) => {
-      sending = watch(signal);
+      sending = { isSent: false, isOver: false, reply: undefined, query: '' };
+      sendings.set(signal, sending);
       return call({ abortSignal: signal });
     });
     const [ended] = await Promise.allSettled([calling]);
@@ -182,13 +183,6 @@ export interface Sending {
 /** Requests by their signals, the only option that the SDK passes on unchanged. */
 const sendings = new WeakMap<object, Sending>();
 
-/** Watches the request that has this signal. */
-function watch(signal: AbortSignal): Sending {
-  const sending: Sending = { isSent: false, isOver: false, reply: undefined, query: '' };
-  sendings.set(signal, sending);
-  return sending;
-}
-
 const SENT_ONCE: Policy = {
   name: 'stowageSentOnce',
   async sendRequest(request: PipelineRequest, next: (request: PipelineRequest) => Promise<PipelineResponse>) {
@@ -211,8 +205,10 @@ async function sendOnce(
   request: PipelineRequest,
   next: () => Promise<PipelineResponse>,
 ): Promise<PipelineResponse> {
-  if (sending.isOver || (sending.isSent && !mayBeRepeated(sending.reply)))
-    throw new Error('the driver sends no request twice');
+  const { isOver, isSent, reply } = sending;
+  // If the service refused the token, the request had no effect (RFC 9110, 15.5.2).
+  const mayBeRepeated = reply?.status === 401 && isOfService(reply);
+  if (isOver || (isSent && !mayBeRepeated)) throw new Error('the driver sends no request twice');
   request.url = request.url.replaceAll(SPACES_IN_SIGNATURE, '%2B');
   // Takes each reply as a stream, because only an unread reply allows to close its connection.
   const { streamResponseStatusCodes } = request;
@@ -246,9 +242,4 @@ async function replyIn(response: PipelineResponse, request: PipelineRequest): Pr
 /** Removes the code by which the SDK's policies would send again. */
 function withoutCode(cause: Error): Error {
   return new Error(cause.message, { cause });
-}
-
-/** True if the service refused the token, as the request then had no effect (RFC 9110, 15.5.2). */
-function mayBeRepeated(reply: Reply | undefined): boolean {
-  return reply?.status === 401 && isOfService(reply);
 }

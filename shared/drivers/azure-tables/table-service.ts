@@ -123,13 +123,9 @@ export function isOfService({ status, headers }: Reply): boolean {
   return headers['x-ms-request-id'] !== undefined && (isDenial || headers['x-ms-version'] !== undefined);
 }
 
-interface ODataError {
-  readonly code?: string;
-  readonly message?: { readonly value?: string };
-}
-
 export function refusalIn(body: string): { readonly code?: string | undefined; readonly detail?: string | undefined } {
-  const { code, message } = (objectIn(body)?.['odata.error'] ?? {}) as ODataError;
+  const error = objectIn(body)?.['odata.error'] ?? {};
+  const { code, message } = error as { readonly code?: string; readonly message?: { readonly value?: string } };
   return { code, detail: message?.value?.replaceAll(/\s+/g, ' ') };
 }
 
