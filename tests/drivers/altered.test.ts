@@ -14,7 +14,7 @@ import {
 } from '../../shared/drivers/datastore/messages/response-messages.ts';
 import { StoreError } from '../../shared/store/index.ts';
 import { altered, Tally } from '../support/altered.ts';
-import { message, RESPONSE_HEADERS } from './datastore/frames.ts';
+import { message, RESPONSE_HEADERS } from './datastore/servers.ts';
 
 const COPIES = 3_000;
 

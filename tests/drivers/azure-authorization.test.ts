@@ -21,7 +21,7 @@ import { CALL } from '../../shared/drivers/conformance/check-calls.ts';
 import { brokenAmong, RECORDED } from '../../shared/drivers/conformance/run.ts';
 import { selfSignedCertificate } from '../support/certificate.ts';
 import { INSERT, READ } from './one-of-each.ts';
-import { azureText, rawServer, type RawRequest, replyText } from './raw-server.ts';
+import { azureText, rawServer, type RawRequest, replyText } from './azure-service.ts';
 import { closedAfterEach } from '../support/opened.ts';
 
 const QUICK = { timeoutMs: 300 };

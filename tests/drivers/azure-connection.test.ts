@@ -18,10 +18,13 @@ import {
   odataError,
   servedOver,
   twoWrites,
+  azureText,
+  type RawRequest,
+  rawServer,
+  replyText,
 } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, READ } from './one-of-each.ts';
-import { azureText, type RawRequest, rawServer, replyText } from './raw-server.ts';
 
 const QUICK = { timeoutMs: 300 };
 const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';

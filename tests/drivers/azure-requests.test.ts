@@ -9,10 +9,9 @@ import type { StoreError } from '../../shared/store/index.ts';
 import { CALL, idsOfOneLane, insert, part, textOf } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
-import { errorText, ETAG, JSON_TYPE, servedOver } from './azure-service.ts';
+import { errorText, ETAG, JSON_TYPE, servedOver, azureText, replyText } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, PATCH, READ, REMOVALS } from './one-of-each.ts';
-import { azureText, replyText } from './raw-server.ts';
 
 const FULL = { ...JSON_TYPE, ...ETAG };
 const ABSENT = { 'x-ms-error-code': 'ResourceNotFound' };

@@ -16,10 +16,10 @@ import {
   written,
 } from '../../shared/drivers/conformance/check-calls.ts';
 import { INSERT, READ } from './one-of-each.ts';
-import { frameServer, reply, reset } from './datastore/frames.ts';
+import { frameServer, reply, reset } from './datastore/servers.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import { datastoreAt } from './emulated.ts';
-import { azureText, type RawRequest, rawServer, replyText } from './raw-server.ts';
+import { azureText, type RawRequest, rawServer, replyText } from './azure-service.ts';
 
 const UNKNOWN = [{ kind: 'unknown', reason: 'other' }];
 const COMMITTED = Uint8Array.of(0x1a, 2, 0x20, 5);

@@ -9,7 +9,7 @@ import { RequestMemory } from '../../shared/drivers/common/request-memory.ts';
 import { Channel } from '../../shared/drivers/datastore/grpc/channel.ts';
 import { listening } from '../support/listening.ts';
 import { closedAfterEach } from '../support/opened.ts';
-import { nodeServer, replyWith } from './datastore/node-server.ts';
+import { nodeServer, replyWith } from './datastore/servers.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

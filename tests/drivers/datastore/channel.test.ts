@@ -17,10 +17,11 @@ import {
   RESPONSE_HEADERS,
   room,
   statusOnly,
-} from './frames.ts';
+  nodeServer,
+  replyWith,
+} from './servers.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { closedAfterEach } from '../../support/opened.ts';
-import { nodeServer, replyWith } from './node-server.ts';
 
 const PATH = '/test.Service/Method';
 const LONG_MS = 10 * 60_000;

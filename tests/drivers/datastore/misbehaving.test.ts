@@ -18,7 +18,7 @@ import {
   RESPONSE_HEADERS,
   statusOnly,
   TYPE,
-} from './frames.ts';
+} from './servers.ts';
 import { closedAfterEach } from '../../support/opened.ts';
 
 const PATIENT = { timeoutMs: 20_000 };
