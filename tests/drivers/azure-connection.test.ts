@@ -254,15 +254,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       expect(server.requests).toHaveLength(3);
     });
 
-    test('is opened for each request in flight: the callers of the driver limit their number', async () => {
-      const { driver, server } = await served(() => {});
-      const writes = Array.from({ length: 300 }, () => write(driver, { timeoutMs: 60_000 }));
-      await expect.poll(() => server.requests.length).toBe(300);
-      for (const { socket } of server.requests) socket.write(azureText(204, ETAG));
-      expect(new Set((await Promise.all(writes)).map((outcome) => outcome?.kind))).toEqual(new Set(['written']));
-      expect(server.accepted()).toBe(300);
-    });
-
     // Another's client keeps its sockets.
     test.skipIf(transport === 'sdk')('is closed with the driver', async () => {
       const { driver, server } = await served(({ socket }) => socket.write(azureText(204, ETAG)));

@@ -70,15 +70,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(server.requests.map(({ target }) => target)).toEqual(['/table', '/Tables']);
   });
 
-  test('rule 25: where the probe fails nothing conditional is sent, as is told, and the next write probes anew', async () => {
-    const { driver, server } = await replied(errorText(500, 'InternalError'));
-    const unsent = { kind: 'refused', reason: 'unsent', cause: { code: 'unavailable', retryable: true } };
-    expect(await driver.write([PATCH], CALL)).toMatchObject([unsent]);
-    expect(await driver.remove(REMOVALS, CALL)).toMatchObject([unsent]);
-    // Each time the probe's first insert.
-    expect(server.requests).toHaveLength(2);
-  });
-
   test.each([
     ['versions', 204, ['POST', 'PATCH', 'GET', 'PATCH']],
     ['removals', 412, ['POST', 'PATCH', 'GET', 'PATCH', 'DELETE']],

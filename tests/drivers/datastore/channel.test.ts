@@ -451,13 +451,6 @@ describe('tokens', () => {
     expect(server.connections).toHaveLength(0);
   });
 
-  test('take the place of headers of the same name', async () => {
-    const { address, seen } = await headersServer();
-    const headers = new Headers({ authorization: 'Bearer a', te: 'trailers' });
-    await call(channelTo(address, authWith(headers)), 'a');
-    expect(seen[0]).toMatchObject({ authorization: 'Bearer a', te: 'trailers' });
-  });
-
   test.each([
     ['of a library before 10', { Authorization: 'Bearer a' }, ': use google-auth-library 10 or later'],
     ['of nothing', async () => undefined as never, ': use google-auth-library 10 or later'],
