@@ -1,8 +1,7 @@
 // The short form of `stowage doctor`, with the function's own identity and network, which whoever
 // deploys it does not have.
 import { entityId, freshPrefix } from '../../shared/drivers/conformance/check-calls.ts';
-import { SHORT } from '../../shared/drivers/conformance/contract-checks.ts';
-import { type Broken, brokenAmong, reasonOf, removeAll } from '../../shared/drivers/conformance/run.ts';
+import { SHORT, type Broken, brokenAmong, reasonOf, removeAll } from '../../shared/drivers/conformance/run.ts';
 import type { Driver } from '../../shared/store/index.ts';
 
 type Transport = 'own' | 'sdk';

@@ -52,9 +52,7 @@ function checkReads(requests: readonly ReadRequest[], limits: DriverLimits): voi
 
 /** A single write may exceed `writeBytesMax`: the provider then refuses it, which is an outcome. */
 function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
-  checkIds(writes, limits);
-  checkCount('writes', writes.length, limits.writesMax);
-  checkOneLane(writes, limits);
+  checkMembers('writes', writes, limits);
   for (const write of writes) {
     if (write.kind !== 'insert') checkVersion(write.id, write.version);
     checkParts(write);
@@ -65,9 +63,7 @@ function checkWrites(writes: readonly Write[], limits: DriverLimits): void {
 }
 
 function checkRemovals(removals: readonly Removal[], limits: DriverLimits): void {
-  checkIds(removals, limits);
-  checkCount('removals', removals.length, limits.writesMax);
-  checkOneLane(removals, limits);
+  checkMembers('removals', removals, limits);
   for (const { id, version } of removals) checkVersion(id, version);
 }
 
@@ -91,7 +87,9 @@ function checkIds(entries: readonly { readonly id: EntityId }[], limits: DriverL
   }
 }
 
-function checkOneLane(entries: readonly { readonly id: EntityId }[], limits: DriverLimits): void {
+function checkMembers(what: string, entries: readonly { readonly id: EntityId }[], limits: DriverLimits): void {
+  checkIds(entries, limits);
+  checkCount(what, entries.length, limits.writesMax);
   const lanes = new Set(entries.map(({ id }) => limits.lane(id)));
   if (lanes.size > 1) throw new TypeError(`a request mixes lanes: lanes=${[...lanes].join(',')}`);
 }

@@ -1,4 +1,4 @@
 import { inject } from 'vitest';
-import { conformanceOn } from './datastore-emulators.ts';
+import { conformanceOn } from './declare-conformance.ts';
 
 conformanceOn('Firestore emulator in Datastore mode', inject('firestoreEndpoint'), 'sdk');

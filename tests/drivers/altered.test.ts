@@ -3,12 +3,10 @@
 import { createRequire } from 'node:module';
 import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
-import { pageIn } from '../../shared/drivers/azure-tables/table-calls.ts';
+import { pageIn, etagsIn } from '../../shared/drivers/azure-tables/table-calls.ts';
 import { RefusedRequestError } from '../../shared/drivers/azure-tables/azure-errors.ts';
 import { checked, type Reply as AzureReply } from '../../shared/drivers/azure-tables/table-service.ts';
-import { etagsIn } from '../../shared/drivers/azure-tables/transaction.ts';
-import { Reply } from '../../shared/drivers/datastore/grpc/reply.ts';
-import { StatusError } from '../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { Reply, StatusError } from '../../shared/drivers/datastore/grpc/call.ts';
 import {
   readCommitResponse,
   readLookupResponse,
@@ -16,7 +14,7 @@ import {
 } from '../../shared/drivers/datastore/messages/response-messages.ts';
 import { StoreError } from '../../shared/store/index.ts';
 import { altered, Tally } from '../support/altered.ts';
-import { message, RESPONSE_HEADERS } from './datastore/frames.ts';
+import { message, RESPONSE_HEADERS } from './datastore/servers.ts';
 
 const COPIES = 3_000;
 
@@ -64,6 +62,32 @@ function received(bytes: Buffer): void {
 
 test('the transport takes altered frames of a gRPC reply, or refuses them', () => {
   expectDecoded(message(Buffer.from('a message of some length')), received, (error) => error instanceof StatusError);
+});
+
+const TEXT = Buffer.from('whole');
+const OK = { 'grpc-status': '0' };
+
+/** A reply of which this much came. */
+function cameSoFar(bytes: Buffer): Reply {
+  const reply = new Reply();
+  expect(reply.headers(RESPONSE_HEADERS, false)).toBeUndefined();
+  expect(reply.data(bytes)).toBeUndefined();
+  return reply;
+}
+
+test('a message and its status OK are the reply, whichever comes last', () => {
+  expect(cameSoFar(message(TEXT)).trailers(OK)).toEqual(TEXT);
+  const late = cameSoFar(message(TEXT).subarray(0, 7));
+  expect(late.trailers(OK)).toBeUndefined();
+  expect(late.data(message(TEXT).subarray(7))).toEqual(TEXT);
+});
+
+test.each([0, 2, 7, 8])('status OK proves nothing where the stream ends within the message (code %i)', (code) => {
+  for (let size = 0; size < message(TEXT).length; size += 1) {
+    const reply = cameSoFar(message(TEXT).subarray(0, size));
+    expect(reply.trailers(OK)).toBeUndefined();
+    expect(reply.end(code, undefined)).toMatchObject({ name: 'StatusError', isVerdict: false });
+  }
 });
 
 const HEADERS = { 'x-ms-request-id': 'r', 'x-ms-version': '2019-02-02' };

@@ -1,8 +1,9 @@
 // Azure's driver on connections that break off, lie or never end: what comes whole is believed,
 // nothing else, and nothing is sent again.
-import { describe, expect, test } from 'vitest';
-import type { Driver } from '../../shared/store/contract/driver.ts';
-import { FOREIGN, REQUEST_ID } from '../../shared/drivers/azure-tables/send-http.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type Driver, SILENCE_MS } from '../../shared/store/contract/driver.ts';
+import { UnderWay } from '../../shared/drivers/common/under-way.ts';
+import { FOREIGN, httpClient, REQUEST_ID } from '../../shared/drivers/azure-tables/table-service.ts';
 import { CALL, idsOfOneLane } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityVersion } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
@@ -17,30 +18,37 @@ import {
   odataError,
   servedOver,
   twoWrites,
+  azureText,
+  type RawRequest,
+  rawServer,
+  replyText,
 } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, READ } from './one-of-each.ts';
-import { azureText, type RawRequest } from './raw-server.ts';
 
-const QUICK = { timeoutMs: 1_000 };
+const QUICK = { timeoutMs: 300 };
 const ENTITY = '{"RowKey":"a","h":"AAAAAXg="}';
 
 const UNAVAILABLE = { code: 'unavailable', retryable: true };
 const UNKNOWN = { kind: 'unknown', reason: 'other' };
 
-const opened = closedAfterEach();
+const LONG_MS = 600_000;
 
-function read(driver: Driver, options = CALL) {
-  return driver.read(READ, options);
+const opened = closedAfterEach();
+afterEach(() => void vi.useRealTimers());
+
+/** Sockets keep to real time. */
+function stopTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 }
+
+const read = (driver: Driver, options = CALL) => driver.read(READ, options);
 
 async function write(driver: Driver, options = CALL) {
   return (await driver.write([INSERT], options))[0];
 }
 
-function together(driver: Driver) {
-  return driver.write(twoWrites(driver), CALL);
-}
+const together = (driver: Driver) => driver.write(twoWrites(driver), CALL);
 
 const noRead = (driver: Driver) => expect(read(driver)).rejects.toMatchObject(UNAVAILABLE);
 const noWrite = (driver: Driver) => expect(write(driver)).resolves.toMatchObject(UNKNOWN);
@@ -156,20 +164,25 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     });
 
     test('several that never come end each at its own deadline, whichever was asked first', async () => {
-      const { driver, server } = await served(() => {});
+      stopTime();
+      const arrived = Promise.withResolvers<void>();
+      const { driver, server } = await served(() => server.requests.length === 3 && arrived.resolve());
       const ended: string[] = [];
-      const request = async (name: string, timeoutMs: number): Promise<void> => {
-        expect(await write(driver, { timeoutMs })).toMatchObject({
-          kind: 'unknown',
-          cause: { cause: { name: 'DeadlineError' } },
-        });
+      const ask = async (name: string, timeoutMs: number): Promise<void> => {
+        const cause = { cause: { name: 'DeadlineError' } };
+        expect(await write(driver, { timeoutMs })).toMatchObject({ kind: 'unknown', cause });
         ended.push(name);
       };
-      await Promise.all([request('second', 400), request('first', 200), request('third', 600)]);
-      await request('alone', 200);
-      expect(ended).toEqual(['first', 'second', 'third', 'alone']);
+      const [second, first, third] = [ask('second', 400), ask('first', 200), ask('third', 600)];
+      await arrived.promise;
+      for (const next of [first, second, third]) {
+        await vi.advanceTimersByTimeAsync(200);
+        await next;
+      }
+      expect(ended).toEqual(['first', 'second', 'third']);
+      vi.useRealTimers();
       await expect.poll(server.open).toBe(0);
-      expect(server.requests).toHaveLength(4);
+      expect(server.requests).toHaveLength(3);
     });
 
     // The SDK bounds a reply by nothing but memory.
@@ -239,15 +252,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
         await expect.poll(server.open).toBe(0);
       }
       expect(server.requests).toHaveLength(3);
-    });
-
-    test('is opened for each request in flight: the callers of the driver limit their number', async () => {
-      const { driver, server } = await served(() => {});
-      const writes = Array.from({ length: 300 }, () => write(driver, { timeoutMs: 60_000 }));
-      await expect.poll(() => server.requests.length).toBe(300);
-      for (const { socket } of server.requests) socket.write(azureText(204, ETAG));
-      expect(new Set((await Promise.all(writes)).map((outcome) => outcome?.kind))).toEqual(new Set(['written']));
-      expect(server.accepted()).toBe(300);
     });
 
     // Another's client keeps its sockets.
@@ -327,5 +331,59 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       `PATCH http://127.0.0.1:${server.port}/account/table(PartitionKey='00',RowKey='${b}') HTTP/1.1`,
       'If-Match: W/"v1"',
     ]);
+  });
+});
+
+/** A client that has sent such a request, whose reply the test writes. */
+async function asked(method: 'GET' | 'PUT') {
+  stopTime();
+  const arrived = Promise.withResolvers<RawRequest>();
+  const server = opened(await rawServer(arrived.resolve));
+  const client = opened(httpClient(`http://127.0.0.1:${server.port}`));
+  const body = method === 'PUT' ? Buffer.from('x') : undefined;
+  const replying = client.send({ method, target: '/', headers: [], body }, performance.now() + LONG_MS);
+  replying.catch(() => {});
+  const { socket } = await arrived.promise;
+  /** Writes this piece, and waits until the client has it: to poll for it would let time pass. */
+  const write = async (text: string): Promise<void> => {
+    const heard = Promise.withResolvers<void>();
+    const hear = Reflect.get(UnderWay.prototype, 'heard');
+    vi.spyOn(UnderWay.prototype, 'heard').mockImplementationOnce(function (this: UnderWay, sent) {
+      hear.call(this, sent);
+      heard.resolve();
+    });
+    socket.write(text);
+    await heard.promise;
+    vi.restoreAllMocks();
+  };
+  return { replying, write };
+}
+
+describe('the own transport', () => {
+  test('a read goes on as long as its reply comes, be it slowly', async () => {
+    const { replying, write: send } = await asked('GET');
+    const body = 'slowly'.repeat(3);
+    const reply = replyText(200, {}, body);
+    const head = reply.length - body.length;
+    await send(reply.slice(0, head + 1));
+    for (const byte of reply.slice(head + 1)) {
+      await vi.advanceTimersByTimeAsync(SILENCE_MS - 1);
+      await send(byte);
+    }
+    expect(String((await replying).body)).toBe(body);
+  });
+
+  test.each([0, 1])('a read ends when nothing comes any more (after %i bytes)', async (bytes) => {
+    const { replying, write: send } = await asked('GET');
+    if (bytes > 0) await send(replyText(200, {}, 'slowly').slice(0, bytes - 'slowly'.length));
+    await vi.advanceTimersByTimeAsync(SILENCE_MS);
+    await expect(replying).rejects.toMatchObject({ cause: { name: 'DeadlineError' } });
+  });
+
+  test('a write has all its time: nobody sends it again', async () => {
+    const { replying, write: send } = await asked('PUT');
+    await vi.advanceTimersByTimeAsync(LONG_MS - 1);
+    await send(replyText(200, {}, 'late'));
+    expect(String((await replying).body)).toBe('late');
   });
 });

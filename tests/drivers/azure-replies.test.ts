@@ -17,10 +17,13 @@ import {
   multipart,
   odataError,
   twoWrites,
+  azureText,
+  rawServer,
+  replyText,
+  SERVICE_HEADERS,
 } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { INSERT, PATCH, READ, REMOVALS, REPLACE } from './one-of-each.ts';
-import { azureText, rawServer, replyText, SERVICE_HEADERS } from './raw-server.ts';
 
 const opened = closedAfterEach();
 

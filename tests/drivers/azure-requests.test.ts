@@ -9,10 +9,9 @@ import type { StoreError } from '../../shared/store/index.ts';
 import { CALL, idsOfOneLane, insert, part, textOf } from '../../shared/drivers/conformance/check-calls.ts';
 import { entityId, entityVersion, partName } from '../support/ids.ts';
 import { closedAfterEach } from '../support/opened.ts';
-import { errorText, ETAG, JSON_TYPE, servedOver } from './azure-service.ts';
+import { errorText, ETAG, JSON_TYPE, servedOver, azureText, replyText } from './azure-service.ts';
 import { TRANSPORTS } from './emulated.ts';
 import { A, INSERT, PATCH, READ, REMOVALS } from './one-of-each.ts';
-import { azureText, replyText } from './raw-server.ts';
 
 const FULL = { ...JSON_TYPE, ...ETAG };
 const ABSENT = { 'x-ms-error-code': 'ResourceNotFound' };
@@ -71,15 +70,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(server.requests.map(({ target }) => target)).toEqual(['/table', '/Tables']);
   });
 
-  test('rule 25: where the probe fails nothing conditional is sent, as is told, and the next write probes anew', async () => {
-    const { driver, server } = await replied(errorText(500, 'InternalError'));
-    const unsent = { kind: 'refused', reason: 'unsent', cause: { code: 'unavailable', retryable: true } };
-    expect(await driver.write([PATCH], CALL)).toMatchObject([unsent]);
-    expect(await driver.remove(REMOVALS, CALL)).toMatchObject([unsent]);
-    // Each time the probe's first insert.
-    expect(server.requests).toHaveLength(2);
-  });
-
   test.each([
     ['versions', 204, ['POST', 'PATCH', 'GET', 'PATCH']],
     ['removals', 412, ['POST', 'PATCH', 'GET', 'PATCH', 'DELETE']],
@@ -111,39 +101,29 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(server.requests).toEqual([]);
   });
 
-  test('a signature in the endpoint goes with every request, also beside a selection', async () => {
-    const { server } = await replied(azureText(404, ABSENT));
-    const endpoint = `http://127.0.0.1:${server.port}/account?sv=1&sig=a%2Fb`;
-    const client = new TableClient(endpoint, 'table', { allowInsecureConnection: true });
-    const driver = opened(azureTablesDriver(transport === 'own' ? { endpoint, tableName: 'table' } : { client }));
-    await driver.read([{ id: entityId('a!b'), parts: [partName('c')] }], CALL);
-    await driver.write([insert(entityId('a!b'), [part('c', 'x')])], CALL);
-    expect(server.requests.map(({ target }) => target)).toEqual([
-      expect.stringMatching(
-        /^\/account\/table\(PartitionKey='[0-9a-f]{2}',RowKey='a!b'\)\?sv=1&sig=a%2Fb&\$select=RowKey(,|%2C)c$/,
-      ),
-      '/account/table?sv=1&sig=a%2Fb',
-    ]);
-  });
-
   // Half of all signatures hold a `+`, which in a query stands for a space.
   test.each([
-    ['in the endpoint', true],
-    ['as a credential', false],
-  ])('a signature that is not encoded leaves encoded, if it stands %s', async (_, isInEndpoint) => {
+    ['in the endpoint, encoded', '?sv=1&sig=a%2Bb%2Fc%3D'],
+    ['in the endpoint, not encoded', '?sv=1&sig=a+b/c='],
+    ['as a credential, not encoded', ''],
+  ])('a signature goes with every request, encoded, if it stands %s', async (_, query) => {
     const { server } = await replied(azureText(404, ABSENT));
-    const signature = 'sv=1&sig=a+b/c=';
-    const endpoint = `http://127.0.0.1:${server.port}/account${isInEndpoint ? `?${signature}` : ''}`;
-    const sas = new AzureSASCredential(signature);
+    const [endpoint, tableName] = [`http://127.0.0.1:${server.port}/account${query}`, 'table'] as const;
+    const credential = new AzureSASCredential('sv=1&sig=a+b/c=');
     const insecure = { allowInsecureConnection: true };
-    const credential = isInEndpoint ? {} : { credential: sas };
-    const client = isInEndpoint
-      ? new TableClient(endpoint, 'table', insecure)
-      : new TableClient(endpoint, 'table', sas, insecure);
-    const options = transport === 'own' ? { endpoint, tableName: 'table', ...credential } : { client };
-    const driver = opened(azureTablesDriver(options));
+    const [own, client] =
+      query === ''
+        ? [{ endpoint, tableName, credential }, new TableClient(endpoint, tableName, credential, insecure)]
+        : [{ endpoint, tableName }, new TableClient(endpoint, tableName, insecure)];
+    const driver = opened(azureTablesDriver(transport === 'own' ? own : { client }));
+    await driver.read([{ id: entityId('a!b'), parts: [partName('c')] }], CALL);
     await driver.write([INSERT], CALL);
-    expect(server.requests[0]?.target).toMatch(/[?&]sig=a%2Bb(%2F|\/)c(%3D|=)(&|$)/);
+    const [read, write] = server.requests.map(({ target }) => decodeURIComponent(target.replace(/%2B/g, '%252B')));
+    expect(read).toMatch(/^\/account\/table\(PartitionKey='[0-9a-f]{2}',RowKey='a!b'\)\?/);
+    expect(read).toContain('$select=RowKey,c');
+    // The SDK's client loses the `=` of a signature in the endpoint beside other parameters.
+    expect(read).toMatch(/[?&]sig=a%2Bb\/c=?(&|$)/);
+    expect(write).toMatch(/[?&]sig=a%2Bb\/c=$/);
   });
 
   const AGO = new Date(Date.now() - 20 * 60_000).toUTCString();

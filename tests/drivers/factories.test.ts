@@ -1,6 +1,6 @@
 // The factories of drivers say at once what is wrong with their options: otherwise a provider would
 // seem not to answer.
-import { AzureNamedKeyCredential, AzureSASCredential } from '@azure/data-tables';
+import { AzureNamedKeyCredential } from '@azure/data-tables';
 import { Datastore } from '@google-cloud/datastore';
 import { GoogleAuth } from 'google-auth-library';
 import { describe, expect, test, vi } from 'vitest';
@@ -23,18 +23,12 @@ const AZURE = { endpoint: 'http://127.0.0.1:10002/account', tableName: 'stowage'
 
 const BAD_DATASTORE: [told: string, options: unknown][] = [
   ['datastoreDriver takes an object of projectId, databaseId,', undefined],
-  ['datastoreDriver takes an object of projectId, databaseId,', 'my-project'],
   ['datastoreDriver needs projectId: it must be a string that is not empty', { endpoint: DATASTORE.endpoint }],
   ['datastoreDriver: projectId must be a string that is not empty, not ""', { ...DATASTORE, projectId: '' }],
-  ['datastoreDriver: projectId must be a string that is not empty, not a number', { ...DATASTORE, projectId: 7 }],
-  ['datastoreDriver: namespace must be a string, not null', { ...DATASTORE, namespace: null }],
-  ['datastoreDriver: kind must be a string that is not empty, not ""', { ...DATASTORE, kind: '' }],
   ['datastoreDriver has no option "project": did you mean projectId?', { ...DATASTORE, project: 'p' }],
   ['give the datastore driver credentials (auth), or the endpoint of an emulator', { projectId }],
   ['datastoreDriver: auth must be a GoogleAuth, not an object', { projectId, auth: { keyFile: 'key.json' } }],
-  ['like http://127.0.0.1:8081 for an emulator, not "127.0.0.1:8081"', { projectId, endpoint: '127.0.0.1:8081' }],
   ['like http://127.0.0.1:8081 for an emulator, not "localhost:8081"', { projectId, endpoint: 'localhost:8081' }],
-  ['like http://127.0.0.1:8081 for an emulator, not ""', { projectId, endpoint: '' }],
   ['not "http://127.0.0.1:8081/v1"', { projectId, endpoint: 'http://127.0.0.1:8081/v1' }],
   [
     'endpoint is http: on another machine (emulator): give an https: address, or allowInsecureConnection: true',
@@ -79,10 +73,7 @@ const BAD_AZURE: [told: string, options: unknown][] = [
     'endpoint is http: on another machine (azurite)',
     { tableName: 'stowage', connectionString: 'AccountName=a;AccountKey=a2V5;TableEndpoint=http://azurite:10002/a' },
   ],
-  ['azureTablesDriver has no option "table": did you mean tableName?', { ...AZURE, table: 'stowage' }],
-  ['allowInsecureConnection must be true or false, not a string', { ...AZURE, allowInsecureConnection: 'yes' }],
   ['azureTablesDriver: endpoint must be an address like https://', { ...AZURE, endpoint: '127.0.0.1:10002/account' }],
-  ['not "account.table.core.windows.net"', { ...AZURE, endpoint: 'account.table.core.windows.net' }],
   [
     'endpoint is http: on another machine (10.0.0.7): give an https: address',
     { ...AZURE, endpoint: 'http://10.0.0.7/account' },
@@ -93,8 +84,6 @@ const BAD_AZURE: [told: string, options: unknown][] = [
 
 const BAD_MEMORY: [told: string, options: unknown][] = [
   ['memoryDriver has no option "sate": it takes state, limits, faults', { sate: {} }],
-  ['memoryDriver: faults must be a function, not an object', { faults: {} }],
-  ['memoryDriver takes an object of state, limits, faults, not null', null],
 ];
 
 describe.each([
@@ -167,19 +156,6 @@ test('http: to another machine is taken where it is allowed', async () => {
   const endpoint = 'http://emulator:8081';
   await expectOpen(datastoreDriver({ projectId, endpoint, allowInsecureConnection: true }));
   await expectOpen(azureTablesDriver({ ...AZURE, endpoint, allowInsecureConnection: true }));
-});
-
-test.each([
-  ['a key', { credential }],
-  ['a signature', { credential: new AzureSASCredential('sv=1&sig=a') }],
-  ['a token', { credential: token }],
-  [
-    'a signature in the address',
-    { endpoint: 'https://account.table.core.windows.net?sv=1&sig=a', credential: undefined },
-  ],
-])('the Azure driver takes %s for a credential', async (_, options) => {
-  const { credential: given, ...rest } = { ...AZURE, endpoint: 'https://account.table.core.windows.net', ...options };
-  await expectOpen(azureTablesDriver(given === undefined ? rest : { ...rest, credential: given }));
 });
 
 test.each([

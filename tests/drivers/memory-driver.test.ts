@@ -34,47 +34,37 @@ async function versionOf(driver: ReturnType<typeof memoryDriver>, id: string): P
 
 test.each<[string, MemoryFault, string, string[]]>([
   ['fails has no effect', { fail: 'throttled' }, 'throttled', []],
-  ['loses its reply is applied', { replyLost: true }, 'other', ['a']],
+  ['loses its reply is applied', { replyLost: true }, 'other', ['a', 'b', 'c']],
+  ['fails in part is applied in part', { only: [0, 2] }, 'other', ['a', 'c']],
 ])('a write that %s, and is unknown', async (_, fault, reason, ids) => {
   const { faulty, other } = twoProcesses(once(fault));
-  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason }]);
+  const unknown = { kind: 'unknown', reason };
+  expect(
+    await faulty.write(
+      ['a', 'b', 'c'].map((id) => inserted(id)),
+      CALL,
+    ),
+  ).toEqual([unknown, unknown, unknown]);
   expect(await idsOf(other)).toEqual(ids);
 });
 
-test('a failed read rejects with its code', async () => {
-  const { faulty } = twoProcesses(once({ fail: 'throttled' }));
-  await expect(faulty.read(READ, CALL)).rejects.toMatchObject({ code: 'throttled' });
-});
-
-test('a late write is unknown first and applied when the test says so', async () => {
+test.each([
+  ['is applied when the test says so', [], 'late'],
+  ['changes nothing if its condition no longer holds', [inserted('a', 'first')], 'first'],
+])('a late write is unknown first, and %s', async (_, meanwhile, text) => {
   let deliver = nothing;
   const { faulty, other } = twoProcesses(once({ late: (apply) => (deliver = apply) }));
-  expect(await faulty.write([inserted('a')], CALL)).toEqual([{ kind: 'unknown', reason: 'other' }]);
+  expect(await faulty.write([inserted('a', 'late')], CALL)).toEqual([{ kind: 'unknown', reason: 'other' }]);
   expect(await idsOf(other)).toEqual([]);
+  if (meanwhile.length > 0) await other.write(meanwhile, CALL);
   deliver();
-  expect(await idsOf(other)).toEqual(['a']);
-});
-
-test('a late write whose condition no longer holds changes nothing', async () => {
-  let deliver = nothing;
-  const { faulty, other } = twoProcesses(once({ late: (apply) => (deliver = apply) }));
-  await faulty.write([inserted('a', 'late')], CALL);
-  await other.write([inserted('a', 'first')], CALL);
-  deliver();
-  expect(textOf(await readOne(other, A))).toEqual({ h: 'first' });
+  expect(textOf(await readOne(other, A))).toEqual({ h: text });
 });
 
 test('a doubled write answers by its first delivery', async () => {
   const { faulty, other } = twoProcesses(once({ again: (deliver) => deliver() }));
   const [outcome] = await faulty.write([inserted('a')], CALL);
   expect(outcome).toEqual({ kind: 'written', version: await versionOf(other, 'a') });
-});
-
-test('a test may choose which of several writes are applied when the request fails', async () => {
-  const { faulty, other } = twoProcesses(once({ only: [0, 2] }));
-  const outcomes = await faulty.write([inserted('a'), inserted('b'), inserted('c')], CALL);
-  expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown']);
-  expect(await idsOf(other)).toEqual(['a', 'c']);
 });
 
 test('a reply held back leaves the effect visible to others', async () => {

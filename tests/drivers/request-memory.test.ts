@@ -4,30 +4,18 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { bodySender } from '../../shared/drivers/azure-tables/table-calls.ts';
-import { httpClient } from '../../shared/drivers/azure-tables/send-http.ts';
+import { httpClient } from '../../shared/drivers/azure-tables/table-service.ts';
 import { RequestMemory } from '../../shared/drivers/common/request-memory.ts';
 import { Channel } from '../../shared/drivers/datastore/grpc/channel.ts';
 import { listening } from '../support/listening.ts';
 import { closedAfterEach } from '../support/opened.ts';
-import { nodeServer, replyWith } from './datastore/node-server.ts';
+import { nodeServer, replyWith } from './datastore/servers.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const LONG_MS = 60_000;
 
 const opened = closedAfterEach();
-
-test('memory that was given back is taken again, by requests that fit into it', () => {
-  const memory = new RequestMemory();
-  const first = memory.take(10 * KIB);
-  expect(first.length).toBeGreaterThanOrEqual(10 * KIB);
-  expect(memory.take(10 * KIB)).not.toBe(first);
-  memory.giveBack(first);
-  expect(memory.take(first.length)).toBe(first);
-  memory.giveBack(first);
-  const larger = memory.take(first.length + 1);
-  expect(larger.length).toBeGreaterThan(first.length);
-});
 
 test('the pool keeps at most 2 MiB, in pieces of any size', () => {
   const memory = new RequestMemory();
@@ -44,30 +32,26 @@ test('the pool keeps at most 2 MiB, in pieces of any size', () => {
   }
 });
 
-test('a request takes what it fits into, although something smaller came back later', () => {
+test('memory that was given back is taken again by requests that fit into it, whatever came back later', () => {
   const memory = new RequestMemory();
   const [large, small] = [memory.take(300 * KIB), memory.take(KIB)];
+  expect(memory.take(KIB)).not.toBe(small);
   memory.giveBack(large);
   memory.giveBack(small);
   expect(memory.take(480 * KIB)).toBe(large);
-  expect(memory.take(KIB)).toBe(small);
+  expect(memory.take(small.length)).toBe(small);
+  memory.giveBack(small);
+  expect(memory.take(small.length + 1).length).toBeGreaterThan(small.length);
 });
 
-describe('azure tables: the reply tells whether the request was written', () => {
-  test('a request was written where the server has read it', async () => {
-    const origin = await originOf(createServer((socket) => socket.once('data', () => answer(socket))));
-    expect(await isWritten(origin, 10 * KIB)).toBe(true);
-  });
-
-  test('a request was not written where the server answers before it has read it', async () => {
-    const origin = await originOf(
-      createServer((socket) => {
-        answer(socket);
-        socket.pause();
-      }),
-    );
-    expect(await isWritten(origin, 64 * MIB)).toBe(false);
-  });
+test.each([
+  ['once the server has read it', 10 * KIB, true, (socket: Socket) => socket.once('data', () => answer(socket))],
+  ['not where the server answers before', 64 * MIB, false, (socket: Socket) => answer(socket.pause())],
+])('azure tables: the reply tells that the request was written %s', async (_, bytes, expected, serve) => {
+  const origin = await originOf(createServer(serve));
+  const client = opened(httpClient(origin));
+  const request = { method: 'POST', target: '/', headers: [], body: Buffer.alloc(bytes) } as const;
+  expect((await client.send(request, performance.now() + LONG_MS)).isRequestWritten).toBe(expected);
 });
 
 test('azure tables: memory that is still being sent goes to no other request, be the reply there or not', async () => {
@@ -142,13 +126,6 @@ async function originOf(server: Server): Promise<string> {
 
 function answer(socket: Socket): void {
   socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-}
-
-async function isWritten(origin: string, bytes: number): Promise<boolean> {
-  const client = opened(httpClient(origin));
-  const request = { method: 'POST', target: '/', headers: [], body: Buffer.alloc(bytes) } as const;
-  const { isRequestWritten } = await client.send(request, performance.now() + LONG_MS);
-  return isRequestWritten;
 }
 
 function called(channel: Channel, { bytes, timeoutMs }: { bytes: number; timeoutMs: number }) {

@@ -2,6 +2,7 @@
 // contract are broken, and how long requests take. It prints nothing and writes no file.
 import { checked } from '../../../shared/drivers/checked.ts';
 import {
+  type Around,
   CALL,
   freshPrefix,
   insert,
@@ -12,9 +13,7 @@ import {
   replace,
   writeOne,
 } from '../../../shared/drivers/conformance/check-calls.ts';
-import type { Around } from '../../../shared/drivers/conformance/contract-check.ts';
-import { CONFORMANCE, RECORDED } from '../../../shared/drivers/conformance/contract-checks.ts';
-import { type Broken, brokenAmong, reasonOf } from '../../../shared/drivers/conformance/run.ts';
+import { type Broken, brokenAmong, CONFORMANCE, reasonOf, RECORDED } from '../../../shared/drivers/conformance/run.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import type { SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Driver, EntityVersion } from '../../../shared/store/contract/driver.ts';
@@ -157,13 +156,12 @@ async function examineOver(
   let [broken, latencies, commitsPerSecond]: [Broken[], Seen['latencies'], number | null] = [[], {}, null];
   let profile: SlowProfile | null = null;
   const unlike: string[] = [];
-  const checks = Object.values(CONFORMANCE).flat();
   try {
     onStep(`${name}: what the credentials may do`);
     const refused = await refusedTo(driver);
     if (refused.length === 0) {
       const onCheck = ({ name: what }: { readonly name: string }): void => onStep(`${name}: ${what}`);
-      broken = await brokenAmong(checks, driver, transport, { signal, onCheck });
+      broken = await brokenAmong(CONFORMANCE, driver, transport, { signal, onCheck });
       onStep(`${name}: how long requests take`);
       try {
         const asked = { requests, assumed: place.assumed, signal };
@@ -175,7 +173,15 @@ async function examineOver(
     }
     signal.throwIfAborted();
     if (counters.throttled > 0) unlike.push(`${name}: ${counters.throttled} requests were throttled`);
-    const seen = { transport: name, refused, checks: checks.length, broken, counters, latencies, commitsPerSecond };
+    const seen = {
+      transport: name,
+      refused,
+      checks: CONFORMANCE.length,
+      broken,
+      counters,
+      latencies,
+      commitsPerSecond,
+    };
     return { seen, profile, unlike };
   } finally {
     signal.removeEventListener('abort', end);

@@ -1,11 +1,10 @@
 // Requests and replies of the drivers' own transports as they went over the wire, without
 // credentials. Tests replay them: what a service answered once stays known.
-import { entityId } from '../../../shared/drivers/conformance/check-calls.ts';
-import type { Check } from '../../../shared/drivers/conformance/contract-check.ts';
-import { RECORDED } from '../../../shared/drivers/conformance/contract-checks.ts';
-import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/send-http.ts';
+import { type Check, entityId } from '../../../shared/drivers/conformance/check-calls.ts';
+import { RECORDED } from '../../../shared/drivers/conformance/run.ts';
+import type { HttpClient, HttpReply, HttpRequest } from '../../../shared/drivers/azure-tables/table-service.ts';
 import type { Wire } from '../../../shared/drivers/datastore/datastore-calls.ts';
-import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { StatusError } from '../../../shared/drivers/datastore/grpc/call.ts';
 
 /** One request and its reply. Requests compare as text. */
 export interface Exchange {

@@ -1,6 +1,7 @@
 // Proofs that let a request in: the account key's signature, a shared access signature, or a token.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { Tokens, type TokenSource } from './credential-token.ts';
+import { StoreError } from '../../store/contract/errors.ts';
+import { withDeadline } from '../common/driver-outcomes.ts';
 
 /** An account's name and key in base64, such as an `AzureNamedKeyCredential`. */
 interface AccountKey {
@@ -32,48 +33,24 @@ export type Authorize = (path: string) => Proof | Promise<Proof>;
 export function authorizeWith(credential: Credential | undefined): Authorize {
   if (credential === undefined) return () => ({ headers: [], query: '' });
   if ('getToken' in credential) return byToken(new Tokens(credential));
-  return 'signature' in credential ? bySignature(credential) : byKey(credential);
+  if ('key' in credential) return byKey(credential);
+  return () => ({ headers: [], query: encodedSignature(credential.signature) });
 }
 
-/** The most proofs that are kept for a second. */
-const PROOFS_MAX = 1_000;
-
 /**
- * Signs date, account and path, as no request has the query parameter `comp`. A date has whole
- * seconds, so proofs can be kept for a second.
+ * Signs date, account and path, as no request has the query parameter `comp`.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
  */
 function byKey(credential: AccountKey): Authorize {
-  let name = '';
   let key = '';
   let secret: KeyObject;
-  let second = NaN;
-  let date = '';
-  const proofs = new Map<string, Proof>();
-  const begin = (nowSecond: number): void => {
-    if (key !== credential.key) secret = createSecretKey(Buffer.from(credential.key, 'base64'));
-    ({ name, key } = credential);
-    second = nowSecond;
-    date = new Date(second * 1_000).toUTCString();
-    proofs.clear();
-  };
-  const prove = (path: string): Proof => {
+  return (path) => {
+    const { name } = credential;
+    if (key !== credential.key) secret = createSecretKey(Buffer.from((key = credential.key), 'base64'));
+    const date = new Date().toUTCString();
     const signature = createHmac('sha256', secret).update(`${date}\n/${name}${path}`).digest('base64');
     return { headers: ['x-ms-date', date, 'Authorization', `SharedKeyLite ${name}:${signature}`], query: '' };
   };
-  return (path) => {
-    const nowSecond = Math.floor(Date.now() / 1_000);
-    if (nowSecond !== second || name !== credential.name || key !== credential.key) begin(nowSecond);
-    const known = proofs.get(path);
-    if (known !== undefined) return known;
-    const proof = prove(path);
-    if (proofs.size < PROOFS_MAX) proofs.set(path, proof);
-    return proof;
-  };
-}
-
-function bySignature(credential: AccessSignature): Authorize {
-  return () => ({ headers: [], query: encodedSignature(credential.signature) });
 }
 
 /** Takes a signature with or without `?`, encoded or not. A `+` in it is base64, not a space. */
@@ -91,4 +68,92 @@ function byToken(tokens: Tokens): Authorize {
     const token = tokens.get();
     return typeof token === 'string' ? proof(token) : token.then(proof);
   };
+}
+
+/** A token credential, such as those of `@azure/identity`. */
+export interface TokenSource {
+  getToken(
+    scopes: string | string[],
+    options?: object,
+  ): Promise<{
+    readonly token: string;
+    /** Milliseconds since 1970. */
+    readonly expiresOnTimestamp: number;
+    /** Milliseconds since 1970: when to ask for the next. */
+    readonly refreshAfterTimestamp?: number | undefined;
+  } | null>;
+}
+
+type AccessToken = NonNullable<Awaited<ReturnType<TokenSource['getToken']>>>;
+
+/** https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory */
+const SCOPE = 'https://storage.azure.com/.default';
+/** A token this close to its end may have ended by the time it arrives. */
+const TOO_LATE_MS = 1_000;
+/** So long before a token ends, the next one is asked for. */
+const EARLY_MS = 120_000;
+/** The pause between two attempts to get the next token early. */
+const PAUSE_MS = 3_000;
+const TOKEN_TIMEOUT_MS = 30_000;
+
+/** Renews a token before it ends, so that requests seldom wait for one. */
+export class Tokens {
+  readonly #source: TokenSource;
+  #present: AccessToken | undefined;
+  #asking: Promise<AccessToken> | undefined;
+  #askedMs = -Infinity;
+
+  constructor(source: TokenSource) {
+    this.#source = source;
+  }
+
+  /** The present token, or a promise of the next, which rejects with a StoreError. */
+  get(): string | Promise<string> {
+    const token = this.#present;
+    const now = Date.now();
+    if (token === undefined || token.expiresOnTimestamp - TOO_LATE_MS <= now) return this.#next();
+    const earlyMs = token.refreshAfterTimestamp ?? token.expiresOnTimestamp - EARLY_MS;
+    if (earlyMs <= now && this.#askedMs + PAUSE_MS <= now) this.#ask().catch(() => {});
+    return token.token;
+  }
+
+  /** Forgets a token that the service refused, unless there is another by now. */
+  drop(token: string): void {
+    if (this.#present?.token === token) this.#present = undefined;
+  }
+
+  async #next(): Promise<string> {
+    return (await this.#ask()).token;
+  }
+
+  /** Concurrent callers share one answer. */
+  #ask(): Promise<AccessToken> {
+    this.#askedMs = Date.now();
+    this.#asking ??= this.#answer().finally(() => (this.#asking = undefined));
+    return this.#asking;
+  }
+
+  async #answer(): Promise<AccessToken> {
+    try {
+      const abortSignal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
+      const asking = this.#source.getToken(SCOPE, { abortSignal });
+      const token = await withDeadline(asking, TOKEN_TIMEOUT_MS, 'the token credential');
+      if (typeof token?.token !== 'string') throw new Error('it answered without one');
+      this.#present = token;
+      return token;
+    } catch (error) {
+      throw noToken(error);
+    }
+  }
+}
+
+/** Errors of @azure/identity if nobody has signed in, after which another try is useless. */
+const NOT_SIGNED_IN = /^(CredentialUnavailable|AggregateAuthentication|AuthenticationRequired)Error$/;
+
+/** The error of requests for which a credential gave no token. */
+export function noToken(cause: unknown): StoreError {
+  const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
+  const [why] = message.split('\n');
+  const advice = 'the token credential gave no token: sign in with az login, or give another credential';
+  return new StoreError('unavailable', `${advice}: ${why}`, { retryable: !NOT_SIGNED_IN.test(name), cause });
 }

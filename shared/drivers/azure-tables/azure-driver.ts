@@ -6,17 +6,25 @@ import type {
   ListCursor,
   ListPage,
   ReadRequest,
+  Refused,
   Removal,
   RemoveOutcome,
   Write,
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
-import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
-import { probeOnce } from '../common/probe.ts';
-import type { TableCalls } from './table-calls.ts';
-import { creatingTable } from './creating-table.ts';
-import { isNotFound, outcomeOfOne, outcomeOfTransaction, readError } from './azure-errors.ts';
+import { fitsAlone, refused, unknown, withDeadline } from '../common/driver-outcomes.ts';
+import { drawProbeId, isRefused, probeOnce, unfit } from '../common/probe.ts';
+import type { RowWrite, TableCalls } from './table-calls.ts';
+import {
+  isConditionFailure,
+  isNotFound,
+  isTableNotFound,
+  isTableThere,
+  outcomeOfOne,
+  outcomeOfTransaction,
+  readError,
+} from './azure-errors.ts';
 import {
   endOfPrefix,
   keysOf,
@@ -27,8 +35,6 @@ import {
   propertiesOf,
   selectOf,
 } from './row-keys.ts';
-import { probe } from './azure-probe.ts';
-import type { RowWrite } from './row-requests.ts';
 
 /** With `doubtful` it probes the endpoint before it sends the first condition. */
 export function driverOn(single: TableCalls, doubtful: boolean, address = ''): Driver {
@@ -150,4 +156,62 @@ function written(version: EntityVersion | undefined): WriteOutcome {
 
 function endMs(timeoutMs: number): number {
   return performance.now() + timeoutMs;
+}
+
+/** If the table is missing, it is created and the call, which had no effect, is sent again. */
+function creatingTable(calls: TableCalls): TableCalls {
+  let creating: Promise<void> | undefined;
+  const send = async <T>(untilMs: number, request: () => Promise<T>): Promise<T> => {
+    try {
+      return await request();
+    } catch (error) {
+      if (!isTableNotFound(error)) throw error;
+    }
+    creating ??= created(calls.createTable(untilMs)).finally(() => (creating = undefined));
+    await withDeadline(creating, untilMs - performance.now());
+    return request();
+  };
+  return {
+    ...calls,
+    get: (keys, select, untilMs) => send(untilMs, () => calls.get(keys, select, untilMs)),
+    write: (write, untilMs) => send(untilMs, () => calls.write(write, untilMs)),
+    delete: (keys, etag, untilMs) => send(untilMs, () => calls.delete(keys, etag, untilMs)),
+    submit: (writes, untilMs) => send(untilMs, () => calls.submit(writes, untilMs)),
+    listPage: (filter, count, from, untilMs) => send(untilMs, () => calls.listPage(filter, count, from, untilMs)),
+  };
+}
+
+/** It is no error if another process has created the table meanwhile. */
+async function created(creation: Promise<unknown>): Promise<void> {
+  try {
+    await creation;
+  } catch (error) {
+    if (!isTableThere(error)) throw error;
+  }
+}
+
+/** One byte each, in base64. */
+const [BEFORE, AFTER] = ['AQ==', 'Ag=='] as const;
+
+/**
+ * Tries conditions and merges at an emulator or a custom endpoint (rule 25), which may lack them.
+ * Gives the outcome of all writes if it cannot be trusted. Cost: six requests in turn.
+ */
+async function probe(calls: TableCalls, timeoutMs: number): Promise<Refused | undefined> {
+  const untilMs = endMs(timeoutMs);
+  const keys = keysOf(drawProbeId());
+  const merge = (etag: EntityVersion) =>
+    calls.write({ ...keys, properties: { set: [AFTER] }, change: { mode: 'Merge', etag } }, untilMs);
+  const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs);
+
+  const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs);
+  const second = first === undefined ? undefined : await merge(first);
+  if (first === undefined || second === undefined) return unfit('it tells no etags');
+  const { properties } = await calls.get(keys, undefined, untilMs);
+  if (properties['kept'] !== BEFORE) return unfit('it loses properties in a merge');
+  const refusesStale =
+    (await isRefused(merge(first), isConditionFailure)) && (await isRefused(remove(first), isConditionFailure));
+  if (!refusesStale) return unfit('it overwrites newer versions');
+  await remove(second);
+  return undefined;
 }

@@ -33,10 +33,8 @@ export function accountIn(connectionString: string): TableAccount {
 }
 
 function endpointOf(name: string, settings: ReadonlyMap<string, string>): string {
-  const { protocol = 'https', suffix = 'core.windows.net' } = {
-    protocol: settings.get('defaultendpointsprotocol'),
-    suffix: settings.get('endpointsuffix'),
-  };
+  const protocol = settings.get('defaultendpointsprotocol') ?? 'https';
+  const suffix = settings.get('endpointsuffix') ?? 'core.windows.net';
   return `${protocol}://${name}.table.${suffix}`;
 }
 

@@ -10,8 +10,8 @@ import {
   type ReadRequest,
   type Write,
 } from '../../store/contract/driver.ts';
-import { hashOfId } from '../common/id-hash.ts';
-import type { Properties, RowKeys } from './row-requests.ts';
+import { hashOfId } from '../common/driver-outcomes.ts';
+import type { Properties, RowKeys } from './table-calls.ts';
 
 /**
  * With 16 the busiest partition throttled before the account did. A listing asks each partition. It

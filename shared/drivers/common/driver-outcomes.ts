@@ -1,4 +1,4 @@
-// Outcomes of writes and removals, and deadlines of requests, for all drivers.
+// What the clouds' drivers share: outcomes, deadlines, the sizes of entities and the hash of ids.
 import {
   chunksOf,
   type DriverLimits,
@@ -52,4 +52,14 @@ export function fitsAlone(parts: readonly Part[], limits: DriverLimits): boolean
   const chunks = parts.reduce((sum, part) => sum + chunksOf(part.bytes.byteLength, limits), 0);
   const bytes = limits.entityOverheadBytes + partBytes(parts) + chunks * limits.chunkOverheadBytes;
   return chunks <= limits.chunksMax && bytes <= limits.entityBytesMax;
+}
+
+/**
+ * Spreads ids over a provider's key space: FNV-1a, 32 bits, of an id's ASCII characters. It is part
+ * of what is stored, so it never changes (FORMAT.md, "Hash of an id").
+ */
+export function hashOfId(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
 }

@@ -9,6 +9,11 @@ export function drawProbeId(): EntityId {
   return `${PROBE_PREFIX}${randomBytes(12).toString('hex')}` as EntityId;
 }
 
+/** The outcome of all conditional writes to an endpoint with this fault. */
+export function unfit(fault: string): Refused {
+  return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${fault}`));
+}
+
 /** Whether a request fails because its condition does not hold. Throws any other error. */
 export async function isRefused(
   request: Promise<unknown>,

@@ -1,5 +1,8 @@
-// Short forms of a driver's calls, and of ids and parts, for checks.
+// What checks are made of: a driver's calls, ids, parts and comparisons. A check tries one promise
+// of the contract (store/contract/driver.ts) on a driver, and throws if the driver breaks it. Tests
+// and `stowage doctor` run the same checks.
 import { randomBytes } from 'node:crypto';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type {
   Driver,
   Entity,
@@ -11,6 +14,26 @@ import type {
   Removal,
   Write,
 } from '../../store/contract/driver.ts';
+
+/** The place behind a driver. */
+export interface Around {
+  /** Opens another driver on the same place; whoever opens it closes it. */
+  open(): Driver | Promise<Driver>;
+  /** Whether a failed request of several writes is all or nothing. */
+  readonly isAtomic: boolean;
+}
+
+/** A check works on ids with a prefix of its own, so checks may run in any order or alone. */
+export interface Check {
+  /** The promise, in words. */
+  readonly name: string;
+  /** `prefix` is an id as well. Rejects with an error that says what was found and expected. */
+  run(driver: Driver, prefix: EntityId, around: Around): Promise<void>;
+}
+
+export function check(name: string, run: Check['run']): Check {
+  return { name, run };
+}
 
 export const CALL = { timeoutMs: 100_000 };
 
@@ -109,4 +132,37 @@ export async function listAll(
     cursors.add(cursor);
     await between();
   }
+}
+
+/** Throws unless both are deeply equal. */
+export function same(found: unknown, wanted: unknown): void {
+  if (!isDeepStrictEqual(found, wanted)) throw differs(found, wanted);
+}
+
+/** Throws unless the object has these properties, deeply; it may have more. */
+export function matches(found: unknown, wanted: object): void {
+  if (!includes(found, wanted)) throw differs(found, wanted);
+}
+
+function includes(found: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return Object.is(found, wanted);
+  if (typeof found !== 'object' || found === null) return false;
+  return Object.entries(wanted).every(([name, value]) => includes((found as Record<string, unknown>)[name], value));
+}
+
+function differs(found: unknown, wanted: unknown): Error {
+  const cause = causeIn(found);
+  return new Error(`found ${short(found)}, expected ${short(wanted)}`, cause === undefined ? {} : { cause });
+}
+
+/** The reason that an outcome, or one of several, carries. */
+function causeIn(found: unknown): unknown {
+  const causes = [found].flat().map((one) => (one as { readonly cause?: unknown } | undefined)?.cause);
+  return causes.find((cause) => cause !== undefined);
+}
+
+function short(value: unknown): string {
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  const text = inspect(value, { depth: 2, breakLength: Infinity, maxArrayLength: 8, maxStringLength: 80 });
+  return text.replaceAll('\n', ' ');
 }

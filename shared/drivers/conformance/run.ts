@@ -1,8 +1,21 @@
-// Runs checks one after another on a driver, reports the promises that it breaks, and removes the
-// entities that the checks have written.
+// The driver contract as checks, the same for every driver. Runs them one after another, reports
+// the promises that are broken, and removes the entities that they wrote.
 import type { Driver, EntityId } from '../../store/contract/driver.ts';
-import { CALL, freshPrefix } from './check-calls.ts';
-import type { Around, Check } from './contract-check.ts';
+import { type Around, CALL, type Check, freshPrefix } from './check-calls.ts';
+import { CLOSE, LIST, REQUESTS } from './request-checks.ts';
+import { PARTS, SINGLE } from './entity-checks.ts';
+
+/** Checks whose requests are small, and always the same for the same ids. */
+export const RECORDED: readonly Check[] = [
+  ...SINGLE,
+  ...REQUESTS.filter(({ name }) => !name.startsWith('a request takes')),
+  ...LIST.filter(({ name }) => name.startsWith('an id that was removed')),
+];
+
+/** What matters most to a store. Without listings, it takes half a minute against a service. */
+export const SHORT: readonly Check[] = [...SINGLE, ...PARTS, ...REQUESTS];
+
+export const CONFORMANCE: readonly Check[] = [...SHORT, ...LIST, ...CLOSE];
 
 export interface Broken {
   readonly check: string;

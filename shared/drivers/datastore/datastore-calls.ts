@@ -2,9 +2,8 @@
 // processor time.
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { RequestMemory } from '../common/request-memory.ts';
-import { Channel } from './grpc/channel.ts';
-import type { Auth } from './grpc/tokens.ts';
-import type { CommitResponse, Key, KeysQuery, LookupResponse, Mutation, QueryBatch } from './messages/messages.ts';
+import { Channel, type Auth } from './grpc/channel.ts';
+import type { Key, KeysQuery, LookupResponse, Mutation, MutationResult, QueryBatch } from './messages/messages.ts';
 import { commitBytes, framedCommit, framedLookup, framedRunQuery } from './messages/request-messages.ts';
 import { readCommitResponse, readLookupResponse, readRunQueryResponse } from './messages/response-messages.ts';
 
@@ -27,7 +26,7 @@ export interface DatastoreCalls {
   /** `mask`: the wanted properties. Default: all. */
   lookup(keys: readonly Key[], mask: readonly string[] | undefined, timeoutMs: number): Promise<LookupResponse>;
   /** Outside of transactions. */
-  commit(mutations: readonly Mutation[], timeoutMs: number): Promise<CommitResponse>;
+  commit(mutations: readonly Mutation[], timeoutMs: number): Promise<readonly MutationResult[]>;
   runQuery(namespace: string, query: KeysQuery, timeoutMs: number): Promise<QueryBatch>;
   close(): Promise<void>;
 }
@@ -47,24 +46,23 @@ export function datastoreCalls(
   wired: (channel: Wire) => Wire = (channel) => channel,
 ): DatastoreCalls {
   const { projectId, databaseId = '' } = options;
+  const database = { projectId, databaseId };
   const channel = wired(channelTo(options));
   const memories = new RequestMemory();
   const ask = (method: string, message: Buffer, timeoutMs: number) =>
     channel.unary({ path: `${PATH}/${method}`, message, timeoutMs, silenceMs: SILENCE_MS });
   return {
-    async lookup(keys, propertyMask, timeoutMs) {
-      const message = framedLookup({ projectId, databaseId, keys, propertyMask });
-      return readLookupResponse(await ask('Lookup', message, timeoutMs));
+    async lookup(keys, mask, timeoutMs) {
+      return readLookupResponse(await ask('Lookup', framedLookup(database, keys, mask), timeoutMs));
     },
     async commit(mutations, timeoutMs) {
-      const request = { projectId, databaseId, mutations };
-      const memory = memories.take(commitBytes(request));
-      const message = framedCommit(request, memory);
+      const memory = memories.take(commitBytes(mutations));
+      const message = framedCommit(database, mutations, memory);
       const written = (): void => memories.giveBack(memory);
       return readCommitResponse(await channel.unary({ path: `${PATH}/Commit`, message, timeoutMs, written }));
     },
     async runQuery(namespaceId, query, timeoutMs) {
-      const message = framedRunQuery({ partitionId: { projectId, databaseId, namespaceId }, query });
+      const message = framedRunQuery({ ...database, namespaceId }, query);
       return readRunQueryResponse(await ask('RunQuery', message, timeoutMs));
     },
     close: async () => channel.close(),

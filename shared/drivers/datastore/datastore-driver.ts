@@ -12,18 +12,16 @@ import type {
   Refused,
   Removal,
   RemoveOutcome,
-  Unknown,
   Write,
   WriteOutcome,
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
-import { probeOnce } from '../common/probe.ts';
+import { drawProbeId, isRefused, probeOnce, unfit } from '../common/probe.ts';
 import type { DatastoreCalls } from './datastore-calls.ts';
-import { outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
-import { entityOf, idOf, keyOf, type KeySpace, LIMITS, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
-import type { CommitResponse, EntityResult, LookupResponse, Mutation } from './messages/messages.ts';
-import { probe, SERVICE } from './datastore-probe.ts';
+import { isConditionFailure, outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
+import { entityOf, idOf, keyOf, type KeySpace, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
+import type { EntityResult, LookupResponse, Mutation, MutationResult } from './messages/messages.ts';
 
 /** Sorts behind every character of an id. */
 const AFTER_ALL_IDS = '\x7f';
@@ -33,7 +31,9 @@ export function driverOn(
   calls: DatastoreCalls,
   { space, limits, doubtful }: { space: KeySpace; limits: DriverLimits; doubtful: boolean },
 ): Driver {
-  const trust = doubtful ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs), readError) : async () => SERVICE;
+  const obstacle = doubtful
+    ? probeOnce((timeoutMs) => probe(calls, space, timeoutMs), readError)
+    : async () => undefined;
   let closing: Promise<void> | undefined;
 
   async function send(mutations: readonly Mutation[], timeoutMs: number) {
@@ -61,18 +61,15 @@ export function driverOn(
     async write(writes, { timeoutMs }) {
       const tooLarge = writes.some((write) => write.kind !== 'patch' && !fitsAlone(write.parts, limits));
       if (tooLarge) return writes.map(() => (writes.length === 1 ? refused('limit') : unknown('other')));
-      const needed = writes.some(({ kind }) => kind !== 'insert') ? await trust(timeoutMs) : SERVICE;
-      if (needed.kind !== 'trusted') return writes.map(() => needed);
-      const mutations = needed.honoursMasks
-        ? writes.map((write) => mutationOf(space, write))
-        : await wholeMutations(calls, space, writes, timeoutMs);
-      if ('kind' in mutations) return writes.map(() => mutations);
+      const stop = writes.some(({ kind }) => kind !== 'insert') ? await obstacle(timeoutMs) : undefined;
+      if (stop !== undefined) return writes.map(() => stop);
+      const mutations = writes.map((write) => mutationOf(space, write));
       return send(mutations, timeoutMs);
     },
 
     async remove(removals, { timeoutMs }) {
-      const needed = await trust(timeoutMs);
-      if (needed.kind !== 'trusted') return removals.map(() => needed);
+      const stop = await obstacle(timeoutMs);
+      if (stop !== undefined) return removals.map(() => stop);
       const mutations = removals.map((removal) => deletionOf(space, removal));
       const outcomes = await send(mutations, timeoutMs);
       return outcomes.map((outcome): RemoveOutcome => (outcome.kind === 'written' ? { kind: 'removed' } : outcome));
@@ -139,39 +136,9 @@ function deletionOf(space: KeySpace, { id, version }: Removal): Mutation {
   return { delete: keyOf(space, id), baseVersion: version, conflictResolutionStrategy: 'FAIL' };
 }
 
-/** For an endpoint that ignores masks: reads first, then writes whole entities at that version. */
-async function wholeMutations(
-  calls: DatastoreCalls,
-  space: KeySpace,
-  writes: readonly Write[],
-  timeoutMs: number,
-): Promise<readonly Mutation[] | Refused | Unknown> {
-  const patched = writes.filter(({ kind }) => kind === 'patch').map(({ id }) => ({ id, parts: 'all' as const }));
-  let found: Found;
-  try {
-    found = await lookup(calls, space, patched, timeoutMs);
-  } catch (error) {
-    return refused('unsent', error);
-  }
-  const whole = writes.map((write) => (write.kind === 'patch' ? merged(write, found.get(write.id)) : write));
-  if (whole.every((write) => write !== undefined)) {
-    if (whole.every((write) => fitsAlone(write.parts, LIMITS))) return whole.map((write) => mutationOf(space, write));
-    return writes.length === 1 ? refused('limit') : unknown('other');
-  }
-  return writes.length === 1 ? refused('condition') : unknown('other');
-}
-
-function merged(write: Extract<Write, { kind: 'patch' }>, stored: EntityResult | undefined): Write | undefined {
-  if (stored?.version !== write.version) return undefined;
-  const kept = partsOf(write.id, stored?.entity?.properties ?? {}, 'all');
-  for (const { name } of write.parts) kept.delete(name);
-  const parts = [...kept].map(([name, bytes]) => ({ name, bytes, chunksBefore: 0 }));
-  return { ...write, kind: 'replace', parts: [...parts, ...write.parts] };
-}
-
-function outcomesOf(response: CommitResponse, count: number): readonly WriteOutcome[] {
+function outcomesOf(results: readonly MutationResult[], count: number): readonly WriteOutcome[] {
   return Array.from({ length: count }, (_, index): WriteOutcome => {
-    const result = response.mutationResults[index];
+    const result = results[index];
     // With FAIL a conflict is an error. A server that reports it here does not know FAIL.
     if (result?.version === undefined || result.conflictDetected === true) return unknown('other');
     return { kind: 'written', version: result.version as EntityVersion };
@@ -193,10 +160,40 @@ async function list(
   };
   const found = calls.runQuery(space.namespace, query, timeoutMs);
   const { keys, moreResults, endCursor } = await found.catch((error: unknown) => Promise.reject(readError(error)));
-  // The legacy emulator always promises more, so only a full or cut page has a next one.
+  // An older emulator always promises more, so only a full or cut page has a next one.
   const more = moreResults === 'NOT_FINISHED' || (keys.length >= count && moreResults !== 'NO_MORE_RESULTS');
   return {
     ids: keys.map(idOf),
     cursor: more ? (Buffer.from(endCursor).toString('base64') as ListCursor) : undefined,
   };
+}
+
+/**
+ * Tries base versions and masks at an emulator or a custom endpoint (rule 25), without which it
+ * loses writes or parts. Gives the outcome of all writes if it cannot be trusted. Rejects with the
+ * client's error unless it is a refusal. Cost: six requests in turn.
+ */
+async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number): Promise<Refused | undefined> {
+  const key = keyOf(space, drawProbeId());
+  const send = async (mutation: Mutation) => (await calls.commit([mutation], timeoutMs))[0]?.version;
+  const refuses = (mutation: Mutation) => isRefused(send(mutation), isConditionFailure);
+
+  const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });
+  const patch = { update: { key, properties: { set: value('2') } }, propertyMask: ['set'] };
+  const second = await send({ ...patch, ...at(first) });
+  const { found } = await calls.lookup([key], undefined, timeoutMs);
+  if (found?.[0]?.entity?.properties?.['kept'] === undefined) return unfit('it ignores masks');
+  const refusesStale = (await refuses({ ...patch, ...at(first) })) && (await refuses({ delete: key, ...at(first) }));
+  if (!refusesStale) return unfit('it overwrites newer versions');
+  await send({ delete: key, ...at(second) });
+  return undefined;
+}
+
+function value(text: string) {
+  return { stringValue: text, excludeFromIndexes: true };
+}
+
+function at(baseVersion: string | undefined) {
+  if (baseVersion === undefined) throw new StoreError('unavailable', 'datastore told no version, try again');
+  return { baseVersion, conflictResolutionStrategy: 'FAIL' as const };
 }

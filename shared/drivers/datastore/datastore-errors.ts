@@ -3,7 +3,7 @@
 import type { Refused, Unknown } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { NotSentError, refused, unknown } from '../common/driver-outcomes.ts';
-import { CODE, StatusError } from './grpc/grpc-status.ts';
+import { CODE, StatusError } from './grpc/call.ts';
 
 /** There is no code for this, but texts: "entity is too big", "is longer than 1048487 bytes". */
 const TOO_LARGE = /too (big|large|long)|(longer|larger) than|exceeds|maximum entity size/i;

@@ -1,11 +1,11 @@
 // Makes the calls by Google's own client, without its retries, because a second attempt could
 // report a conflict with the first one's success.
-import { ClientCalls } from '../common/client-calls.ts';
+import { ClientCalls } from '../common/under-way.ts';
 import { SILENCE_MS } from '../../store/contract/driver.ts';
 import { DeadlineError, NotSentError, withDeadline } from '../common/driver-outcomes.ts';
 import type { DatastoreCalls } from './datastore-calls.ts';
-import { noCredentials } from './grpc/tokens.ts';
-import { CODE, StatusError } from './grpc/grpc-status.ts';
+import { noCredentials } from './grpc/channel.ts';
+import { CODE, StatusError } from './grpc/call.ts';
 import type { Key, KeysQuery, Mutation, QueryBatch, StoredEntity } from './messages/messages.ts';
 
 /** A `Datastore` of @google-cloud/datastore 11 or later, as far as it is used. */
@@ -56,12 +56,8 @@ export function sdkCalls(given: DatastoreClient): DatastoreCalls {
       return { found, missing: reply.missing.map(({ entity }) => entity.key) };
     },
     async commit(mutations, timeoutMs) {
-      const { mutationResults } = await ask.send<CommitReply>(
-        'commit',
-        { mutations: mutations.map(protoOf) },
-        timeoutMs,
-      );
-      return { mutationResults: mutationResults.map((one) => ({ ...one, version: versionIn(one.version) })) };
+      const reply = await ask.send<CommitReply>('commit', { mutations: mutations.map(protoOf) }, timeoutMs);
+      return reply.mutationResults.map((one) => ({ ...one, version: versionIn(one.version) }));
     },
     async runQuery(namespaceId, query, timeoutMs) {
       const partitionId = { projectId, databaseId, namespaceId };
@@ -188,12 +184,7 @@ function queryOf({ kind, range, startCursor, limit }: KeysQuery): object {
 function batchOf(batch: QueryReply['batch']): QueryBatch {
   if (batch === null) throw new Error('the reply is no message of the Datastore API');
   const { entityResults, endCursor, moreResults } = batch;
-  const isKnown = moreResults === 'NOT_FINISHED' || moreResults === 'NO_MORE_RESULTS';
-  return {
-    keys: entityResults.map(({ entity }) => entity.key),
-    endCursor,
-    moreResults: isKnown ? moreResults : undefined,
-  };
+  return { keys: entityResults.map(({ entity }) => entity.key), endCursor, moreResults };
 }
 
 /** Codes that the SDK also makes up, for answers of a proxy or errors of its credentials. */

@@ -8,7 +8,7 @@ import {
   type PartName,
   type ReadRequest,
 } from '../../store/contract/driver.ts';
-import { hashOfId } from '../common/id-hash.ts';
+import { hashOfId } from '../common/driver-outcomes.ts';
 import type { Key, Properties, StoredEntity, Value } from './messages/messages.ts';
 
 /**

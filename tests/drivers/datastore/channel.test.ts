@@ -5,8 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { promisify } from 'node:util';
 import { GoogleAuth, JWT } from 'google-auth-library';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Channel } from '../../../shared/drivers/datastore/grpc/channel.ts';
-import type { Auth } from '../../../shared/drivers/datastore/grpc/tokens.ts';
+import { Channel, type Auth } from '../../../shared/drivers/datastore/grpc/channel.ts';
 import {
   type Asked,
   data,
@@ -18,10 +17,11 @@ import {
   RESPONSE_HEADERS,
   room,
   statusOnly,
-} from './frames.ts';
+  nodeServer,
+  replyWith,
+} from './servers.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { closedAfterEach } from '../../support/opened.ts';
-import { nodeServer, replyWith } from './node-server.ts';
 
 const PATH = '/test.Service/Method';
 const LONG_MS = 10 * 60_000;
@@ -182,26 +182,19 @@ describe('connections', () => {
     const { address } = await nodeServer(opened, (stream) => replyWith(stream, (request) => request));
     const text = 'x'.repeat(20_000_000);
     const channel = channelTo(address);
-    expect((await Promise.all([call(channel, text), call(channel, 'small')])).map(({ length }) => length)).toEqual([
-      text.length,
-      5,
-    ]);
+    const replies = await Promise.all([call(channel, text), call(channel, 'small')]);
+    expect(replies.map(({ length }) => length)).toEqual([text.length, 5]);
   });
 });
 
 describe('a call', () => {
-  test('says how long it has, and who asks', async () => {
+  test.each([
+    [1_234, /^\d{1,4}m$/],
+    [1e15, /^99999999m$/],
+  ])('says how long it has: %d ms', async (timeoutMs, told) => {
     const { address, seen } = await headersServer();
-    await call(channelTo(address), 'x', 1_234);
-    expect(seen[0]).toMatchObject({
-      ':method': 'POST',
-      ':path': PATH,
-      te: 'trailers',
-      'content-type': 'application/grpc',
-    });
-    expect(seen[0]!['grpc-timeout']).toMatch(/^\d{1,4}m$/);
-    await call(channelTo(address), 'x', 1e15);
-    expect(seen[1]!['grpc-timeout']).toBe('99999999m');
+    await call(channelTo(address), 'x', timeoutMs);
+    expect(seen[0]!['grpc-timeout']).toMatch(told);
   });
 
   test('ends at its deadline, and gives up its stream', async () => {
@@ -245,7 +238,10 @@ describe('a call', () => {
     await expect(call(channel, 'late', 50)).rejects.toMatchObject(unsent({ name: 'DeadlineError' }));
     for (const asked of held) echo(asked);
     await Promise.all(first);
-    expect(await Promise.all([call(channel, 'next'), expectEcho(held, 5)])).toEqual(['next', undefined]);
+    const next = call(channel, 'next');
+    await expect.poll(() => held.length).toBe(5);
+    echo(held.at(-1)!);
+    expect(await next).toBe('next');
     expect(server.messages).not.toContain(Buffer.from('late').toString('hex'));
   });
 
@@ -334,36 +330,24 @@ describe('a path that is dead', () => {
     expect(server.messages).toHaveLength(2);
   });
 
-  test('is not one that answers pings, of which there are two a minute at the most', async () => {
+  test.each([
+    ['answers pings, of which there are two a minute at the most', true, 60, 2],
+    ['brings anything: the answer to a ping may wait behind a large request', false, 30, 1],
+  ])('is not one that %s', async (_, answersPings, seconds, pings) => {
     stopTime();
     let held: Asked | undefined;
-    const server = await serve((asked) => (held = asked));
-    const calling = call(channelTo(server.address), 'a');
-    await expect.poll(() => held).toBeDefined();
-    for (let second = 0; second < 60; second += 1) {
-      await vi.advanceTimersByTimeAsync(1_000);
-      await new Promise(setImmediate);
-    }
-    expect(held!.connection.pings).toBe(2);
-    echo(held!);
-    expect(await calling).toBe('a');
-  });
-
-  test('is not one on which anything comes: the answer to a ping may wait behind a large request', async () => {
-    stopTime();
-    let held: Asked | undefined;
-    const server = await serve((asked) => {
-      asked.connection.answersPings = false;
+    const { channel } = await connected((asked) => {
+      asked.connection.answersPings = answersPings;
       held = asked;
     });
-    const calling = call(channelTo(server.address), 'a');
+    const calling = call(channel, 'a');
     await expect.poll(() => held).toBeDefined();
-    for (let second = 0; second < 30; second += 1) {
-      held!.connection.socket.write(room(1));
+    for (let second = 0; second < seconds; second += 1) {
+      if (!answersPings) held!.connection.socket.write(room(1));
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
       await vi.advanceTimersByTimeAsync(1_000);
     }
-    expect(held!.connection.pings).toBe(1);
+    expect(held!.connection.pings).toBe(pings);
     echo(held!);
     expect(await calling).toBe('a');
   });
@@ -408,10 +392,8 @@ describe('tokens', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     await call(channel, 'd');
     expect(asked()).toBe(2);
-    expect(seen.map(({ authorization }) => authorization)).toEqual([
-      ...Array.from({ length: 3 }, () => 'Bearer first'),
-      'Bearer second',
-    ]);
+    const shown = seen.map(({ authorization }) => authorization);
+    expect(shown).toEqual(['Bearer first', 'Bearer first', 'Bearer first', 'Bearer second']);
     expect(seen[0]).toMatchObject({ 'x-goog-user-project': 'payer' });
   });
 
@@ -469,13 +451,6 @@ describe('tokens', () => {
     expect(server.connections).toHaveLength(0);
   });
 
-  test('take the place of headers of the same name', async () => {
-    const { address, seen } = await headersServer();
-    const headers = new Headers({ authorization: 'Bearer a', te: 'trailers' });
-    await call(channelTo(address, authWith(headers)), 'a');
-    expect(seen[0]).toMatchObject({ authorization: 'Bearer a', te: 'trailers' });
-  });
-
   test.each([
     ['of a library before 10', { Authorization: 'Bearer a' }, ': use google-auth-library 10 or later'],
     ['of nothing', async () => undefined as never, ': use google-auth-library 10 or later'],
@@ -521,12 +496,6 @@ test('rule 2: nothing is sent twice, whatever becomes of the connections, and ea
   expect(server.messages.length).toBeGreaterThan(500);
   expect(new Set(server.messages).size).toBe(server.messages.length);
 });
-
-/** Waits for so many requests, and answers the last. */
-async function expectEcho(held: readonly Asked[], count: number): Promise<void> {
-  await expect.poll(() => held.length).toBe(count);
-  echo(held.at(-1)!);
-}
 
 /** For what is in the headers. */
 const headersServer = () => nodeServer(opened, (stream) => replyWith(stream, () => message(Buffer.from('ok'))));

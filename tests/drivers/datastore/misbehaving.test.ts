@@ -18,7 +18,7 @@ import {
   RESPONSE_HEADERS,
   statusOnly,
   TYPE,
-} from './frames.ts';
+} from './servers.ts';
 import { failingNetwork } from '../../support/failing-network.ts';
 import { closedAfterEach } from '../../support/opened.ts';
 
@@ -207,11 +207,16 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   });
 
   describe('a status', () => {
-    test.each([
-      [6, 'refused', 'condition'],
-      [99, 'unknown', 'other'],
-    ])('of %i in headers alone is the verdict: %s (%s)', async (code, kind, reason) => {
-      const { server, driver } = await answered(({ stream }) => statusOnly(stream, code));
+    const FAILED = { 'grpc-status': '9' };
+    const others = { ...RESPONSE_HEADERS, ':status': '503', 'grpc-status': '7' };
+
+    test.each<[string, string, string, Reply]>([
+      ['6 in headers alone', 'refused', 'condition', (stream) => statusOnly(stream, 6)],
+      ['99 in headers alone', 'unknown', 'other', (stream) => statusOnly(stream, 99)],
+      ['7 beside another of HTTP', 'refused', 'denied', (stream) => headers(stream, others, { isEnd: true })],
+      ['9 behind a message', 'refused', 'denied', (stream) => inTrailers(stream, message(COMMITTED), FAILED)],
+    ])('of %s is the verdict: %s (%s)', async (_, kind, reason, bytes) => {
+      const { server, driver } = await answered(({ stream }) => bytes(stream));
       expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind, reason }]);
       expect(server.messages).toHaveLength(1);
     });
@@ -224,18 +229,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
       const { driver } = await answered(({ stream }) => statusOnly(stream, 7, encoded));
       const [outcome] = await driver.write([INSERT], PATIENT);
       expect(outcome).toMatchObject({ kind: 'refused', cause: { cause: { code: 7, message: decoded } } });
-    });
-
-    test('that follows a message in trailers is the verdict', async () => {
-      const { driver } = await answered(({ stream }) => inTrailers(stream, message(COMMITTED), { 'grpc-status': '9' }));
-      expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'refused' }]);
-    });
-
-    test('of HTTP counts for nothing beside one of gRPC', async () => {
-      const { driver } = await answered(({ stream }) =>
-        headers(stream, { ...RESPONSE_HEADERS, ':status': '503', 'grpc-status': '7' }, { isEnd: true }),
-      );
-      expect(await driver.write([INSERT], PATIENT)).toMatchObject([{ kind: 'refused', reason: 'denied' }]);
     });
   });
 

@@ -6,8 +6,7 @@ import type { GoogleAuth } from 'google-auth-library';
 import { afterEach, describe, expect, test } from 'vitest';
 import { datastoreDriver } from '../../../shared/drivers/datastore.ts';
 import { INSERT, READ } from '../one-of-each.ts';
-import { message } from './frames.ts';
-import { nodeServer, replyWith } from './node-server.ts';
+import { message, nodeServer, replyWith } from './servers.ts';
 import { closedAfterEach } from '../../support/opened.ts';
 import { listening } from '../../support/listening.ts';
 import { selfSignedCertificate } from '../../support/certificate.ts';
@@ -64,15 +63,13 @@ describe('over TLS', () => {
     ]);
   });
 
-  test('a service whose certificate nobody vouches for is told nothing', async () => {
+  test.each([
+    ['nobody vouches for', 'localhost', trusted],
+    ['is for another name', '127.0.0.1', [...trusted, pair.cert]],
+  ])('a service whose certificate %s is told nothing', async (_, host, certificates) => {
+    setDefaultCACertificates(certificates);
     const { port, seen } = await service();
-    await expectNothingSent(driverAt('localhost', port), seen);
-  });
-
-  test('a service whose certificate is for another name is told nothing', async () => {
-    setDefaultCACertificates([...trusted, pair.cert]);
-    const { port, seen } = await service();
-    await expectNothingSent(driverAt('127.0.0.1', port), seen);
+    await expectNothingSent(driverAt(host, port), seen);
   });
 
   test.each([

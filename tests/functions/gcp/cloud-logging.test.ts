@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { cloudLogging } from '../../../functions/gcp/cloud-logging.ts';
 import { RefusedRequestError } from '../../../shared/drivers/azure-tables/azure-errors.ts';
-import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
+import { StatusError } from '../../../shared/drivers/datastore/grpc/call.ts';
 import { causesOf, type LogLine } from '../../../functions/http/log.ts';
 import { Problem } from '../../../functions/http/problem.ts';
 import { StoreError } from '../../../shared/store/index.ts';

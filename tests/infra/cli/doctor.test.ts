@@ -10,7 +10,7 @@ import type { Recording } from '../../../infra/cli/doctor/recording.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { networkOf, profileOf } from '../../../infra/emulators/emulated-network.ts';
 import { CALL, listAll } from '../../../shared/drivers/conformance/check-calls.ts';
-import { RECORDED } from '../../../shared/drivers/conformance/contract-checks.ts';
+import { RECORDED } from '../../../shared/drivers/conformance/run.ts';
 import { refused } from '../../../shared/drivers/common/driver-outcomes.ts';
 import { memoryDriver, type MemoryFaults, memoryState } from '../../../shared/drivers/memory.ts';
 import { DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';

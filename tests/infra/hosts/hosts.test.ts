@@ -8,7 +8,7 @@ import { startAzureHost } from '../../../infra/hosts/azure-host.ts';
 import { startGcpHost } from '../../../infra/hosts/gcp-host.ts';
 import type { FunctionHost } from '../../../infra/hosts/local-host.ts';
 import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
-import { SHORT } from '../../../shared/drivers/conformance/contract-checks.ts';
+import { SHORT } from '../../../shared/drivers/conformance/run.ts';
 import { cellResultSchema } from '../../../shared/lab/load/cell.ts';
 import { KEYS } from '../../functions/test-keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/http-client.ts';

@@ -3,8 +3,7 @@ import { type ClientHttp2Session, connect as connectHttp2, constants } from 'nod
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import { socketHost } from '../../common/factory.ts';
-import type { Call, StreamListener } from './call.ts';
-import { CODE, StatusError } from './grpc-status.ts';
+import { type Call, type StreamListener, CODE, StatusError } from './call.ts';
 
 /** Streams at a time, unless the service allows fewer. */
 const STREAMS_MAX = 100;

@@ -43,16 +43,6 @@ export interface Mutation {
   readonly propertyMask?: readonly string[];
 }
 
-export interface LookupRequest extends Database {
-  readonly keys: readonly Key[];
-  /** The properties that the reply is to have. Default: all. */
-  readonly propertyMask: readonly string[] | undefined;
-}
-
-export interface CommitRequest extends Database {
-  readonly mutations: readonly Mutation[];
-}
-
 /** Keys of one kind in their order. */
 export interface KeysQuery {
   readonly kind: string;
@@ -61,11 +51,6 @@ export interface KeysQuery {
   /** The end of an earlier reply. */
   readonly startCursor?: Uint8Array;
   readonly limit: number;
-}
-
-export interface RunQueryRequest {
-  readonly partitionId: PartitionId;
-  readonly query: KeysQuery;
 }
 
 export interface EntityResult {
@@ -84,13 +69,9 @@ export interface MutationResult extends Pick<EntityResult, 'version'> {
   readonly conflictDetected?: boolean;
 }
 
-export interface CommitResponse {
-  readonly mutationResults: readonly MutationResult[];
-}
-
 export interface QueryBatch {
   readonly keys: readonly Key[];
   readonly endCursor: Uint8Array;
-  /** Undefined if the service says neither. */
-  readonly moreResults: 'NOT_FINISHED' | 'NO_MORE_RESULTS' | undefined;
+  /** The API's name of how it ended, such as `NOT_FINISHED` or `NO_MORE_RESULTS`. */
+  readonly moreResults: string | undefined;
 }

@@ -1,19 +1,15 @@
 // Reads replies by the field numbers of google/datastore/v1/{datastore,entity,query}.proto. All
 // functions throw an Error for other bytes. Results share the reply's memory.
-import type {
-  CommitResponse,
-  EntityResult,
-  Key,
-  LookupResponse,
-  MutationResult,
-  QueryBatch,
-  StoredEntity,
-  Value,
-} from './messages.ts';
-import { MessageReader } from './protobuf-reader.ts';
+import type { EntityResult, Key, LookupResponse, MutationResult, QueryBatch, StoredEntity, Value } from './messages.ts';
 
-const NOT_FINISHED = 1;
-const NO_MORE_RESULTS = 3;
+/** By number. */
+const MORE_RESULTS = [
+  'MORE_RESULTS_TYPE_UNSPECIFIED',
+  'NOT_FINISHED',
+  'MORE_RESULTS_AFTER_LIMIT',
+  'NO_MORE_RESULTS',
+  'MORE_RESULTS_AFTER_CURSOR',
+];
 
 const NO_KEY: Key = { path: [] };
 const EMPTY = new Uint8Array();
@@ -29,12 +25,12 @@ export function readLookupResponse(bytes: Buffer): LookupResponse {
   return { found, missing };
 }
 
-export function readCommitResponse(bytes: Buffer): CommitResponse {
-  const mutationResults: MutationResult[] = [];
+export function readCommitResponse(bytes: Buffer): MutationResult[] {
+  const results: MutationResult[] = [];
   for (const reader = new MessageReader(bytes); reader.next();) {
-    if (reader.field === 3) mutationResults.push(readMutationResult(reader.message()));
+    if (reader.field === 3) results.push(readMutationResult(reader.message()));
   }
-  return { mutationResults };
+  return results;
 }
 
 export function readRunQueryResponse(bytes: Buffer): QueryBatch {
@@ -48,18 +44,13 @@ export function readRunQueryResponse(bytes: Buffer): QueryBatch {
 function readBatch(reader: MessageReader): QueryBatch {
   const keys: Key[] = [];
   let endCursor: Uint8Array = EMPTY;
-  let more = 0;
+  let moreResults = MORE_RESULTS[0];
   while (reader.next()) {
     if (reader.field === 2) keys.push(readEntityResult(reader.message()).entity?.key ?? NO_KEY);
     else if (reader.field === 4) endCursor = reader.bytes();
-    else if (reader.field === 5) more = reader.number();
+    else if (reader.field === 5) moreResults = MORE_RESULTS[reader.number()];
   }
-  return { keys, endCursor, moreResults: moreResultsOf(more) };
-}
-
-function moreResultsOf(value: number): QueryBatch['moreResults'] {
-  if (value === NOT_FINISHED) return 'NOT_FINISHED';
-  return value === NO_MORE_RESULTS ? 'NO_MORE_RESULTS' : undefined;
+  return { keys, endCursor, moreResults };
 }
 
 function readMutationResult(reader: MessageReader): MutationResult {
@@ -129,4 +120,111 @@ function readPathElement(reader: MessageReader): Key['path'][number] {
     else if (reader.field === 3) name = reader.text();
   }
   return { kind, name };
+}
+
+const VARINT = 0;
+const FIXED64 = 1;
+const LENGTH = 2;
+const FIXED32 = 5;
+
+const VARINT_BYTES_MAX = 10;
+
+/**
+ * Walks over a message's fields (https://protobuf.dev/programming-guides/encoding). `next()` moves
+ * to a field, which the other methods read. Throws an Error for wrong bytes.
+ */
+class MessageReader {
+  /** The field's number. */
+  field = 0;
+  readonly #bytes: Buffer;
+  readonly #end: number;
+  #type = 0;
+  /** The field's content begins here and ends at `#at`. */
+  #start: number;
+  #at: number;
+  /** The content of a varint field, exact up to 2^53. */
+  #value = 0;
+
+  constructor(bytes: Buffer, start = 0, end = bytes.length) {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  /** False at the end of the message. */
+  next(): boolean {
+    if (this.#at >= this.#end) return false;
+    const tag = this.#varint();
+    this.field = Math.floor(tag / 8);
+    this.#type = tag % 8;
+    if (this.field === 0) throw malformed();
+    const sizeBytes = this.#type === LENGTH ? this.#varint() : sizeOf(this.#type);
+    this.#start = this.#at;
+    if (this.#type === VARINT) this.#value = this.#varint();
+    else this.#at += sizeBytes;
+    if (this.#at > this.#end) throw malformed();
+    return true;
+  }
+
+  message(): MessageReader {
+    this.#expect(LENGTH);
+    return new MessageReader(this.#bytes, this.#start, this.#at);
+  }
+
+  text(): string {
+    this.#expect(LENGTH);
+    return this.#bytes.toString('utf8', this.#start, this.#at);
+  }
+
+  /** Shares memory with the message. */
+  bytes(): Uint8Array {
+    this.#expect(LENGTH);
+    return this.#bytes.subarray(this.#start, this.#at);
+  }
+
+  /** An enum or a flag. */
+  number(): number {
+    this.#expect(VARINT);
+    return this.#value;
+  }
+
+  /** A signed 64-bit number in decimal. */
+  int64(): string {
+    this.#expect(VARINT);
+    return Number.isSafeInteger(this.#value) ? String(this.#value) : this.#bigInt64();
+  }
+
+  #bigInt64(): string {
+    let value = 0n;
+    for (let at = this.#start, shift = 0n; at < this.#at; at += 1, shift += 7n)
+      value |= BigInt(this.#bytes[at]! % 0x80) << shift;
+    return String(BigInt.asIntN(64, value));
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let count = 0, scale = 1; count < VARINT_BYTES_MAX && this.#at < this.#end; count += 1, scale *= 0x80) {
+      const byte = this.#bytes[this.#at]!;
+      this.#at += 1;
+      value += (byte % 0x80) * scale;
+      if (byte < 0x80) return value;
+    }
+    throw malformed();
+  }
+
+  #expect(type: number): void {
+    if (this.#type !== type) throw malformed();
+  }
+}
+
+function sizeOf(type: number): number {
+  if (type === VARINT) return 0;
+  if (type === FIXED64) return 8;
+  if (type === FIXED32) return 4;
+  throw malformed();
+}
+
+function malformed(): Error {
+  return new Error('the reply is no message of the Datastore API');
 }

@@ -1,7 +1,15 @@
-// An HTTP/2 server made of frames (https://www.rfc-editor.org/rfc/rfc9113), which says exactly what
-// a test wants, allowed or not.
+// HTTP/2 servers. One is made of frames (https://www.rfc-editor.org/rfc/rfc9113) and says exactly
+// what a test wants, allowed or not. The other is Node's own, for what frames made by hand do not
+// show: headers, TLS, flow control.
 import { createServer, type Socket } from 'node:net';
+import {
+  createServer as createHttp2Server,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { listening } from '../../support/listening.ts';
+import type { closedAfterEach } from '../../support/opened.ts';
 
 export const TYPE = {
   DATA: 0,
@@ -222,4 +230,37 @@ export function statusOnly(stream: number, code: number, detail = ''): Buffer {
     ...(detail === '' ? {} : { 'grpc-message': detail }),
   };
   return headers(stream, fields, { isEnd: true });
+}
+
+/** Answers a request, when it has come whole, with these bytes and the status OK. */
+export function replyWith(stream: ServerHttp2Stream, replyTo: (request: Buffer) => Uint8Array): void {
+  const parts: Buffer[] = [];
+  stream.on('data', (part: Buffer) => parts.push(part));
+  stream.on('end', () => {
+    stream.respond(RESPONSE_HEADERS, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(replyTo(Buffer.concat(parts)));
+  });
+}
+
+/** A server whose connections end with the test; `seen` are the headers of all requests. */
+export async function nodeServer(
+  opened: ReturnType<typeof closedAfterEach>,
+  serve: (stream: ServerHttp2Stream) => void,
+  server: Http2Server = createHttp2Server(),
+) {
+  const sessions = new Set<{ destroy(): void }>();
+  const seen: IncomingHttpHeaders[] = [];
+  server.on('session', (session) => sessions.add(session));
+  server.on('stream', (stream, headers) => {
+    seen.push(headers);
+    serve(stream);
+  });
+  const close = (): void => {
+    for (const session of sessions) session.destroy();
+    server.close();
+  };
+  opened({ close });
+  const port = await listening(server);
+  return { port, address: `http://127.0.0.1:${port}`, seen };
 }
