@@ -8,7 +8,7 @@ import { logToStdout } from '../http/log.ts';
 import { CHECKS, COMPARISON, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeWithSpans, once, requestTracer } from '../instance/lifetime.ts';
 import { withLatencyLogged } from '../instance/store-latency.ts';
-import { managedIdentity } from './managed-identity.ts';
+import { managedIdentity } from './platform.ts';
 
 const given = functionConfig(process.env);
 /** App keys, default deadlines, and a tracer if a collector is named. */

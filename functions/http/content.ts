@@ -1,7 +1,7 @@
 // The media types in which values are sent and accepted. Values are stored as they were sent, after
 // they were parsed.
 import type { EncodedValue } from '../../shared/store/index.ts';
-import { withoutMark } from './byte-order-mark.ts';
+import { withoutMark } from './json-text.ts';
 import { jsonFromMsgpack, msgpackFromJson } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
 import { MsgpackReader } from './msgpack-content.ts';

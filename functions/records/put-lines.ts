@@ -2,13 +2,13 @@
 import * as z from 'zod/mini';
 import { encode, type EncodedValue, type PutItem, type PutOutcome } from '../../shared/store/index.ts';
 import { checkType, encodedValue, readerOf } from '../http/content.ts';
-import { checkExact } from '../http/exact-json.ts';
+import { checkExact } from '../http/json-text.ts';
 import { Problem, toProblem } from '../http/problem.ts';
 import type { Call } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
-import { outcomeText } from './batch-answer.ts';
+import { outcomeText } from './batch.ts';
 import { fromBase64, KEY, membersOf, plainOf } from './batch-body.ts';
-import { begun, NDJSON, streamed } from './ndjson.ts';
+import { begun, NDJSON, streamed } from './scan-handlers.ts';
 import type { Tables } from './table-handlers.ts';
 
 /** Holds a key and a record of 512 KiB, even if each byte is an escape of six characters. */

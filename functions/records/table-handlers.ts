@@ -1,4 +1,5 @@
-// Tables over HTTP, with shared handles. Only an admin's PUT creates a table.
+// Tables over HTTP, with shared handles. Only an admin's PUT creates a table. Looking at what is
+// stored ends with the request; there is no repair here, as it needs a file for what it removes.
 import { LRUCache } from 'lru-cache';
 import * as z from 'zod/mini';
 import {
@@ -8,6 +9,7 @@ import {
   StoreError,
   type Table,
   type TableOptions,
+  type VerifyReport,
 } from '../../shared/store/index.ts';
 import { codecOf, parseJson } from '../http/content.ts';
 import { rawPath } from '../http/paths.ts';
@@ -27,12 +29,12 @@ export const TABLE_BODY_BYTES_MAX = 4_096;
 export type StoreSource = () => Promise<Store>;
 
 export class Tables {
-  readonly #store: StoreSource;
+  readonly store: StoreSource;
   readonly #options: Pick<TableOptions, 'containerBytesMax'> & { readonly codec: 'encoded' };
   readonly #handles = new LRUCache<string, RecordTable>({ max: HANDLES_MAX });
 
   constructor({ store, containerBytesMax }: { readonly store: StoreSource; readonly containerBytesMax?: number }) {
-    this.#store = store;
+    this.store = store;
     this.#options = { codec: 'encoded', ...(containerBytesMax === undefined ? {} : { containerBytesMax }) };
   }
 
@@ -48,7 +50,7 @@ export class Tables {
   }
 
   async #open(name: string, bounds: CallOptions): Promise<RecordTable> {
-    const store = await this.#store();
+    const store = await this.store();
     const table = await store.table(name, { ...bounds, ...this.#options, create: false });
     this.#handles.set(name, table);
     return table;
@@ -56,17 +58,17 @@ export class Tables {
 
   async create(name: string, options: z.output<typeof TABLE_OPTIONS>, bounds: CallOptions): Promise<RecordTable> {
     this.#handles.delete(name);
-    const store = await this.#store();
+    const store = await this.store();
     return await store.table(name, { ...bounds, ...options, ...this.#options });
   }
 
   async drop(name: string, bounds: CallOptions): Promise<boolean> {
     this.#handles.delete(name);
-    return await (await this.#store()).drop(name, bounds);
+    return await (await this.store()).drop(name, bounds);
   }
 
   async list(bounds: CallOptions) {
-    const tables = await (await this.#store()).tables(bounds);
+    const tables = await (await this.store()).tables(bounds);
     return tables.map(({ name, order, groupBy, createdAtMs, damage }) => ({
       name,
       order,
@@ -139,4 +141,61 @@ export async function deleteTable(tables: Tables, { bounds, param, query }: Call
     throw new Problem('invalid', 'a drop loses all records of the table: add ?confirm= and the name of the table');
   if (!(await tables.drop(name, bounds))) throw tableNotFound(name);
   return new Response(null, { status: 204 });
+}
+
+export const INSPECT_QUERY = z.strictObject({
+  container: z.exactOptional(z.string()),
+  key: z.exactOptional(z.string()),
+});
+
+export async function verify(tables: Tables, call: Call): Promise<Response> {
+  return replyJson(await walked(tables, call));
+}
+
+export async function stats(tables: Tables, call: Call): Promise<Response> {
+  const { findings: _, ...counts } = await walked(tables, call);
+  return replyJson(counts);
+}
+
+async function walked({ store }: Tables, { bounds, param }: Call): Promise<VerifyReport> {
+  try {
+    return await (await store()).verify(param('table'), bounds);
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'aborted')) throw error;
+    const detail = 'the table is too large to be read within the deadline: take `stowage verify` or `stowage stats`';
+    throw new Problem('aborted', detail, { retryable: false, cause: error });
+  }
+}
+
+export async function inspect(tables: Tables, { query, bounds, param }: Call): Promise<Response> {
+  const store = await tables.store();
+  return replyJson(await store.inspect(param('table'), { ...bounds, ...parsed(INSPECT_QUERY, query) }));
+}
+
+/** How long an answer is kept, good or bad. */
+const KEPT_MS = 5_000;
+const TIMEOUT_MS = 3_000;
+/** No such table exists, which one read tells. */
+const TABLE = 'stowage-ready';
+
+export function readiness(store: StoreSource): () => Promise<Response> {
+  let last: { readonly sinceMs: number; readonly looking: Promise<void> } | undefined;
+  return async () => {
+    const sinceMs = performance.now();
+    if (last === undefined || sinceMs - last.sinceMs >= KEPT_MS) last = { sinceMs, looking: look(store) };
+    await last.looking;
+    return reply('application/json', '{"status":"ready"}', { 'Cache-Control': 'no-store' });
+  };
+}
+
+/** One read, tried again within its time. Throws the Problem `unavailable`. */
+async function look(source: StoreSource): Promise<void> {
+  try {
+    const store = await source();
+    await store.table(TABLE, { create: false, timeoutMs: TIMEOUT_MS });
+  } catch (cause) {
+    if (cause instanceof StoreError && cause.code === 'not_found') return;
+    const headers = { 'Retry-After': String(KEPT_MS / 1_000) };
+    throw new Problem('unavailable', 'the store cannot be read now', { cause, headers });
+  }
 }

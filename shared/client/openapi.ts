@@ -1,5 +1,5 @@
-// The types of the functions' OpenAPI document as openapi-fetch reads them: in the form that
-// openapi-typescript gives them, to which tests/infra/package/client-types.test.ts holds them equal.
+// The types of the functions' OpenAPI document as openapi-fetch reads them, equal to those that
+// openapi-typescript makes of it: tests/infra/package/client-types.test.ts compares the two.
 // What each operation does is in functions/README.md.
 
 /** Parts that a path or an operation does not have. */

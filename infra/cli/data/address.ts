@@ -1,5 +1,5 @@
 // Addresses of stores on the command line, and the credentials that the clouds' own tools have.
-import { emulatorIn } from '../../../functions/gcp/emulator-address.ts';
+import { emulatorIn } from '../../../functions/gcp/platform.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
 import { accountIn } from '../../../shared/drivers/azure-tables/connection-string.ts';
 import { datastoreDriver, type DatastoreOptions } from '../../../shared/drivers/datastore.ts';

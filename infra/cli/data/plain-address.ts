@@ -1,7 +1,7 @@
 // Addresses of plain entities on the command line: a kind of Datastore, or a table of Azure.
 import type { TokenCredential } from '@azure/core-auth';
 import type { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { emulatorIn } from '../../../functions/gcp/emulator-address.ts';
+import { emulatorIn } from '../../../functions/gcp/platform.ts';
 import type { PlainOptions, PlainPlace } from '../../plain/plain-place.ts';
 import { UsageError } from '../command-options.ts';
 import type { AskTool } from '../external-tools.ts';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
-import { emulatorIn } from '../../../functions/gcp/emulator-address.ts';
+import { emulatorIn } from '../../../functions/gcp/platform.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
 import { tableCalls } from '../../../shared/drivers/azure-tables/table-calls.ts';
 import { driverOn as tablesOn } from '../../../shared/drivers/azure-tables/azure-driver.ts';

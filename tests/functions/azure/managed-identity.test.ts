@@ -1,7 +1,7 @@
 // The token of the function's own identity.
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { managedIdentity } from '../../../functions/azure/managed-identity.ts';
+import { managedIdentity } from '../../../functions/azure/platform.ts';
 import { listening } from '../../support/listening.ts';
 
 test('the secret of the identity’s endpoint does not follow it to another place', async () => {

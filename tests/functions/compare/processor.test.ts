@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { processorTimes, timesOf } from '../../../functions/compare/processor.ts';
+import { processorTimes, timesOf } from '../../../functions/compare/where-it-runs.ts';
 
 const STAT = 'cpu  100 0 50 800 0 10 20 20 5 0\ncpu0 50 0 25 400 0 5 10 10 2 0\nintr 1';
 

@@ -1,6 +1,6 @@
 // A line of the log as Google's platform reads it.
 import { expect, test } from 'vitest';
-import { cloudLogging } from '../../../functions/gcp/cloud-logging.ts';
+import { cloudLogging } from '../../../functions/gcp/platform.ts';
 import { RefusedRequestError } from '../../../shared/drivers/azure-tables/azure-errors.ts';
 import { StatusError } from '../../../shared/drivers/datastore/grpc/grpc-status.ts';
 import { causesOf, type LogLine } from '../../../functions/http/log.ts';

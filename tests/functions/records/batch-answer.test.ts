@@ -1,9 +1,9 @@
 // The answer to a batch: how often its records are converted, and what else may run meanwhile.
 import { expect, test } from 'vitest';
 import { Memory } from '../../../functions/http/body-memory.ts';
-import { type AnswerWay, batchAnswer, type Outcome } from '../../../functions/records/batch-answer.ts';
+import { type AnswerWay, batchAnswer, type Outcome } from '../../../functions/records/batch.ts';
 import type { Operation } from '../../../functions/records/batch-body.ts';
-import { MSGPACK, JSON_TYPE, packr } from '../suite/http-client.ts';
+import { JSON_TYPE, MSGPACK, packr } from '../suite/http-client.ts';
 
 const VALUE = { codec: 'msgpack', bytes: packr.pack('x'.repeat(100_000)) } as const;
 
@@ -25,7 +25,7 @@ function atFirstTurn(): AbortSignal {
 
 async function statusesOf(outcomes: readonly Outcome[], mediaType: string) {
   const { answer } = await answerOf(outcomes, { mediaType, signal: atFirstTurn() });
-  const read = typeof answer === 'string' ? JSON.parse(answer) : packr.unpack(answer);
+  const read = mediaType === JSON_TYPE ? JSON.parse(Buffer.from(answer).toString()) : packr.unpack(answer);
   return (read as { outcomes: { status: string; problem?: { code: string } }[] }).outcomes.map(
     ({ status, problem }) => problem?.code ?? status,
   );

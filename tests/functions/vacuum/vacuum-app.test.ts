@@ -1,7 +1,7 @@
 // The function `vacuum`, in this process, on a store in memory: who may call it, what it does, and
 // what it says.
 import { afterAll, expect, test } from 'vitest';
-import { isFromAccount } from '../../../functions/gcp/scheduler-token.ts';
+import { isFromAccount } from '../../../functions/gcp/platform.ts';
 import type { App } from '../../../functions/http/http-app.ts';
 import { createVacuumApp, type VacuumAppOptions } from '../../../functions/vacuum/vacuum-app.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
-import { checkExact } from '../../../functions/http/exact-json.ts';
+import { checkExact } from '../../../functions/http/json-text.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { datastoreAt } from '../../drivers/emulated.ts';
 import { type Ended, onDatastore, runCommand, STOWAGE, stowage } from './run-command.ts';
