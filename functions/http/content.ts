@@ -1,6 +1,6 @@
 // The media types in which values are sent and accepted. Values are stored as they were sent, after
 // they were parsed.
-import type { EncodedValue } from '../../shared/store/index.ts';
+import type { EncodedValue, Entry } from '../../shared/store/index.ts';
 import { withoutMark } from './json-text.ts';
 import { jsonFromMsgpack, msgpackFromJson } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
@@ -118,8 +118,27 @@ export function converted(value: EncodedValue): Uint8Array {
   return codec === 'json' ? msgpackFromJson(bytes) : jsonFromMsgpack(bytes);
 }
 
+/** If JSON cannot express the value, `data` has its bytes in base64 instead. */
+export function recordText(entry: Entry<EncodedValue>): string {
+  const { value } = entry;
+  const text = jsonText(value);
+  const tail = text === undefined ? `"data":"${Buffer.from(value.bytes).toString('base64')}"` : `"value":${text}`;
+  return `${JSON.stringify(recordHead(entry)).slice(0, -1)},${tail}}`;
+}
+
+/** All but the value. */
+export function recordHead({ key, version, expiresAtMs, value }: Entry<EncodedValue>): object {
+  const expiry = expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) };
+  return { key, version, ...expiry, contentType: MEDIA_TYPE_OF[value.codec] };
+}
+
+/** ISO 8601, UTC. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 /** Undefined if JSON cannot express the value, or not every parser would read it. */
-export function jsonText(value: EncodedValue): string | undefined {
+function jsonText(value: EncodedValue): string | undefined {
   if (value.codec === 'bytes') return undefined;
   try {
     return UTF8.decode(value.codec === 'json' ? encodedValue('json', value.bytes).bytes : converted(value));

@@ -41,18 +41,18 @@ const REQUESTS_TIMEOUT_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 
 let isEnding = false;
-let requests = 0;
+const requests = { underWay: 0 };
 
 /** Call the result once, when the request was answered. Undefined: the instance ends, refuse it. */
 export function takeRequest(): (() => void) | undefined {
   if (isEnding) return undefined;
-  requests += 1;
-  return () => void (requests -= 1);
+  requests.underWay += 1;
+  return () => void (requests.underWay -= 1);
 }
 
 async function requestsAnswered(): Promise<void> {
   const untilMs = performance.now() + REQUESTS_TIMEOUT_MS;
-  while (requests > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
+  while (requests.underWay > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
 }
 
 const closing: (() => Promise<void>)[] = [];

@@ -1,6 +1,7 @@
 // POST of a batch. Operations on one key run in order, those on different keys at the same time.
 // Outcomes are written in JSON or MessagePack, and counted, as hosts refuse large answers.
 import { setImmediate } from 'node:timers/promises';
+import * as z from 'zod/mini';
 import type {
   BatchItem,
   CallOptions,
@@ -12,17 +13,55 @@ import type {
   PutOutcome,
 } from '../../shared/store/index.ts';
 import { type MemoryShare, noMemory } from '../http/body-memory.ts';
-import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec, VALUE_BYTES_MAX } from '../http/content.ts';
+import {
+  codecOf,
+  MEDIA_TYPE_OF,
+  negotiated,
+  recordHead,
+  recordText,
+  type StructuredCodec,
+  VALUE_BYTES_MAX,
+} from '../http/content.ts';
 import { maxAgeMsOf } from '../http/headers.ts';
 import { encodeMsgpack, msgpackHead } from '../http/msgpack-content.ts';
 import { Problem, toProblem } from '../http/problem.ts';
-import { type Call, reply } from '../http/route.ts';
-import { batchIn, type Delete, itemOf, type Operation, type Put } from './batch-body.ts';
-import { recordHead, recordText } from './scan-handlers.ts';
+import { BODY_PROBLEMS, type Call, reply, type RouteTable } from '../http/route.ts';
+import { BATCH, BATCH_BYTES_MAX, batchIn, type Delete, itemOf, type Operation, type Put } from './batch-body.ts';
 import type { RecordTable, Tables } from './table-handlers.ts';
 
+const OUTCOMES = z.strictObject({
+  outcomes: z.array(
+    z.object({
+      status: z.enum(['found', 'absent', 'written', 'deleted', 'failed']),
+      key: z.string(),
+      version: z.exactOptional(z.string()),
+      problem: z.exactOptional(z.looseObject({ code: z.string(), detail: z.string() })),
+    }),
+  ),
+});
+
+export function batchRoutes(tables: Tables): RouteTable {
+  return {
+    'POST /v1/tables/:table/batch': {
+      role: 'read',
+      id: 'batch',
+      summary:
+        'Up to 1,000 operations, with an outcome each; `atomic` all or none. Puts and deletes need the role write.',
+      body: { bytesMax: BATCH_BYTES_MAX, content: { [MEDIA_TYPE_OF.json]: BATCH, [MEDIA_TYPE_OF.msgpack]: 'binary' } },
+      answers: {
+        200: {
+          description: 'Outcomes in the order of operations.',
+          content: { [MEDIA_TYPE_OF.json]: OUTCOMES, [MEDIA_TYPE_OF.msgpack]: 'binary' },
+        },
+      },
+      problems: ['table_not_found', 'precondition_failed', 'conflict', 'unknown', 'corrupt', ...BODY_PROBLEMS],
+      handle: (call) => runBatch(tables, call),
+    },
+  };
+}
+
 /** Gets need the role `read`, puts and deletes the role `write`. */
-export async function runBatch(tables: Tables, call: Call): Promise<Response> {
+async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const name = call.param('table');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack']);

@@ -7,6 +7,7 @@ import {
   codecOf,
   converted,
   encodedValue,
+  isoTime,
   MEDIA_TYPE_OF,
   parseJson,
   present,
@@ -22,21 +23,119 @@ import {
   isExpected,
   isKnown,
   maxAgeMsOf,
+  TTL_MS_MAX,
   passes,
   ttlOf,
 } from '../http/headers.ts';
 import { MERGE_PATCH, type MergePatch, mergePatch } from '../http/merge-patch.ts';
 import { originForm } from '../http/paths.ts';
 import { Problem } from '../http/problem.ts';
-import { type Call, reply } from '../http/route.ts';
+import { BODY_PROBLEMS, type Call, jsonAnswer, READ_PROBLEMS, reply, type RouteTable } from '../http/route.ts';
 import { numberLike, parsed } from '../http/validate.ts';
-import { isoTime, type RecordTable, type Tables } from './table-handlers.ts';
+import type { RecordTable, Tables } from './table-handlers.ts';
+
+/** The store counts bytes, so it refuses some of these keys. */
+export const RECORD_KEY = z.string().check(z.minLength(1), z.maxLength(1_024));
+
+const VALUE = {
+  [MEDIA_TYPE_OF.json]: z.any(),
+  [MEDIA_TYPE_OF.msgpack]: 'binary',
+  [MEDIA_TYPE_OF.bytes]: 'binary',
+} as const;
+const CONDITIONS = { 'If-Match': z.string(), 'If-None-Match': z.string() };
+const TTL = { 'Stowage-Ttl-Ms': z.int().check(z.minimum(1), z.maximum(TTL_MS_MAX)) };
+const EXPIRY = { 'Stowage-Expires-At': 'When the record expires, ISO 8601.' };
+const AGE = { Age: 'With `Cache-Control: max-age`: seconds since this was known to hold.' };
+const ETAG = { ETag: 'The version, quoted.' };
+const WRITE_PROBLEMS = ['table_not_found', 'precondition_failed', 'conflict', 'unknown', 'corrupt'] as const;
+
+const CHANGE_QUERY = z.strictObject({
+  increment: z.exactOptional(z.pipe(numberLike(/^-?\d{1,16}$/), z.int())),
+  field: z.exactOptional(z.string()),
+});
+
+/** The routes of a record, by its key in the path and in the query. */
+export function recordRoutes(tables: Tables): RouteTable {
+  const inPath = oneRecord(tables);
+  return { ...inPath, ...byQuery(inPath) };
+}
+
+function oneRecord(tables: Tables): RouteTable {
+  return {
+    'GET /v1/tables/:table/records/:key': {
+      role: 'read',
+      id: 'getRecord',
+      summary: 'One record, as it was put or converted exactly.',
+      headers: CONDITIONS,
+      answers: {
+        200: { description: 'The value.', headers: { ...ETAG, ...EXPIRY, ...AGE }, content: VALUE },
+        304: { description: 'The caller has it.', headers: ETAG },
+      },
+      problems: [...READ_PROBLEMS, 'record_not_found', 'precondition_failed'],
+      handle: (call) => getRecord(tables, call),
+    },
+    'PUT /v1/tables/:table/records/:key': {
+      role: 'write',
+      id: 'putRecord',
+      summary: 'Puts one record.',
+      headers: { ...CONDITIONS, ...TTL },
+      body: { bytesMax: VALUE_BYTES_MAX, content: VALUE },
+      answers: {
+        201: { description: 'With `If-None-Match`: the record is new.', headers: { ...ETAG, Location: 'Its path.' } },
+        204: { description: 'It is put.', headers: ETAG },
+      },
+      problems: [...WRITE_PROBLEMS, ...BODY_PROBLEMS],
+      handle: (call) => putRecord(tables, call),
+    },
+    'PATCH /v1/tables/:table/records/:key': {
+      role: 'write',
+      id: 'patchRecord',
+      summary: 'Merges members into the value of a record (RFC 7396), and keeps its form and expiry.',
+      headers: { ...CONDITIONS, ...TTL },
+      body: { bytesMax: VALUE_BYTES_MAX, content: { [MERGE_PATCH]: z.any() } },
+      answers: { 204: { description: 'It is patched.', headers: { ...ETAG, ...EXPIRY } } },
+      problems: [...WRITE_PROBLEMS, 'record_not_found', ...BODY_PROBLEMS],
+      handle: (call) => patchRecord(tables, call),
+    },
+    'POST /v1/tables/:table/records/:key': {
+      role: 'write',
+      id: 'changeRecord',
+      summary: 'Adds to a whole number, the value or its `field`; or gives another expiry; or both.',
+      query: CHANGE_QUERY,
+      headers: { ...CONDITIONS, ...TTL },
+      answers: {
+        200: { ...jsonAnswer('The sum.', z.strictObject({ value: z.int() })), headers: { ...ETAG, ...EXPIRY } },
+        204: { description: 'It expires then.', headers: { ...ETAG, ...EXPIRY } },
+      },
+      problems: [...WRITE_PROBLEMS, 'record_not_found'],
+      handle: (call) => changeRecord(tables, call),
+    },
+    'DELETE /v1/tables/:table/records/:key': {
+      role: 'write',
+      id: 'deleteRecord',
+      summary: 'Deletes one record, if it is there.',
+      headers: CONDITIONS,
+      answers: { 204: { description: 'There is none now.' } },
+      problems: WRITE_PROBLEMS,
+      handle: (call) => deleteRecord(tables, call),
+    },
+  };
+}
+
+/** The same routes with the key in the query, because some front ends decode the %2F of a path. */
+function byQuery(ofRecord: RouteTable): RouteTable {
+  const entries = Object.entries(ofRecord).map(([place, entry]) => {
+    const query = z.extend(entry.query ?? z.strictObject({}), { key: RECORD_KEY });
+    return [place.replace('records/:key', 'record'), { ...entry, id: `${entry.id}ByQuery`, query }];
+  });
+  return Object.fromEntries(entries) as RouteTable;
+}
 
 /** How often it reads, judges and writes again if other writers come between. */
 const ROUNDS_MAX = 8;
 
 /** GET and HEAD: the record, or 304 if the caller has it. Takes one read. */
-export async function getRecord(tables: Tables, { request, bounds, param, memory }: Call): Promise<Response> {
+async function getRecord(tables: Tables, { request, bounds, param, memory }: Call): Promise<Response> {
   const conditions = conditionsOf(request);
   const key = param('key');
   const maxAgeMs = maxAgeMsOf(request);
@@ -54,7 +153,7 @@ export async function getRecord(tables: Tables, { request, bounds, param, memory
 }
 
 /** PUT: 201 if the conditions say that the record is new, otherwise 204. */
-export async function putRecord(tables: Tables, call: Call): Promise<Response> {
+async function putRecord(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const key = call.param('key');
   const conditions = conditionsOf(request);
@@ -72,7 +171,7 @@ export async function putRecord(tables: Tables, call: Call): Promise<Response> {
 }
 
 /** DELETE: 204, also if there was no record. */
-export async function deleteRecord(tables: Tables, { request, bounds, param }: Call): Promise<Response> {
+async function deleteRecord(tables: Tables, { request, bounds, param }: Call): Promise<Response> {
   const key = param('key');
   const conditions = conditionsOf(request);
   await tables.use(param('table'), bounds, (table) =>
@@ -130,20 +229,15 @@ function headersOf({ expiresAtMs, ageMs }: Entry<EncodedValue>, tag: string): Re
 }
 
 /** Answers 204 with the new version, or 404 without a record. Takes one write. */
-export async function patchRecord(tables: Tables, call: Call): Promise<Response> {
+async function patchRecord(tables: Tables, call: Call): Promise<Response> {
   checkType(call.request, MERGE_PATCH);
   const merge = mergePatch(await call.body());
   const entry = await changed(tables, call, (value) => merged(value ?? missing(), merge));
   return new Response(null, { status: 204, headers: headersOf(entry, entityTag(entry.version)) });
 }
 
-export const CHANGE_QUERY = z.strictObject({
-  increment: z.exactOptional(z.pipe(numberLike(/^-?\d{1,16}$/), z.int())),
-  field: z.exactOptional(z.string()),
-});
-
 /** An increment creates a missing record and answers the sum; an expiry alone answers 204. */
-export async function changeRecord(tables: Tables, call: Call): Promise<Response> {
+async function changeRecord(tables: Tables, call: Call): Promise<Response> {
   const { key: _, ...query } = call.query;
   const { increment, field } = parsed(CHANGE_QUERY, query);
   if (increment === undefined && field !== undefined) throw new Problem('invalid', 'field needs an increment');
