@@ -1,4 +1,4 @@
-// What a text of JSON has that parsing would lose: a mark, digits of numbers, names that stand twice.
+// What parsing a text of JSON would lose: a mark, digits of numbers, names that stand twice.
 
 const MARK = [0xef, 0xbb, 0xbf];
 

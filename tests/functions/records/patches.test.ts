@@ -33,16 +33,6 @@ test('a record keeps the form and the expiry that it had, unless the patch has a
   expect(Date.parse(later.headers.get('Stowage-Expires-At')!)).toBeGreaterThan(Date.parse(expiresAt!));
 });
 
-test('concurrent patches of one record lose nothing', async () => {
-  const record = await freshRecord();
-  await put(record, JSON_TYPE, '{}');
-  const names = Array.from({ length: 20 }, (_, i) => `m${i}`);
-  const answers = await Promise.all(names.map((member) => patch(record, `{"${member}":1}`)));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
-  const value = (await (await admin(record)).json()) as Record<string, number>;
-  expect(Object.keys(value).sort()).toEqual(names.sort());
-});
-
 test('a patch is refused where there is nothing to merge, and changes nothing', async () => {
   const table = await freshTable();
   await expectProblem(await patch(`${table}/records/none`, '{"a":1}'), 404, 'record_not_found');
@@ -53,15 +43,11 @@ test('a patch is refused where there is nothing to merge, and changes nothing', 
   await expectProblem(await patch(`${table}/records/bin`, '{"a":1}'), 409, 'conflict');
   await put(`${table}/records/k`, JSON_TYPE, '{"a":1}');
   await expectProblem(await patch(`${table}/records/k`, '{"a":'), 400, 'malformed');
-  await expectProblem(await patch(`${table}/records/k`, '{"a":2,"a":3}'), 400, 'invalid');
-  expect(await (await admin(`${table}/records/k`)).text()).toBe('{"a":1}');
-});
-
-test('PATCH takes merge patches alone, and says so', async () => {
-  const record = await freshRecord();
-  const refused = await patch(record, '[]', { 'Content-Type': 'application/json-patch+json' });
+  const refused = await patch(`${table}/records/k`, '[]', { 'Content-Type': 'application/json-patch+json' });
   expect(refused.headers.get('Accept-Patch')).toBe(MERGE_PATCH);
   await expectProblem(refused, 415, 'unsupported_media_type');
+  await expectProblem(await patch(`${table}/records/k`, '{"a":2,"a":3}'), 400, 'invalid');
+  expect(await (await admin(`${table}/records/k`)).text()).toBe('{"a":1}');
 });
 
 const change = (record: string, query: string, headers: Record<string, string> = {}) =>
@@ -83,15 +69,6 @@ test('an increment adds to the value or to its field, and makes what is not ther
   expect(await sumOf(await change(page, '?increment=3&field=visits'))).toBe(5);
   expect(await sumOf(await change(page, '?increment=1&field=a%20b'))).toBe(1);
   expect(await (await admin(page)).text()).toBe('{"n":12345678901234567890,"visits":5,"a b":1}');
-});
-
-test('an increment keeps the form of the value', async () => {
-  const record = await freshRecord();
-  await put(record, MSGPACK, packr.pack({ a: 1 }));
-  expect(await sumOf(await change(record, '?increment=1&field=a'))).toBe(2);
-  const read = await admin(record);
-  expect(read.headers.get('Content-Type')).toBe(MSGPACK);
-  expect(packr.unpack(Buffer.from(await read.arrayBuffer()))).toEqual({ a: 2 });
 });
 
 test('concurrent increments of one record all count', async () => {

@@ -15,20 +15,7 @@ function instance() {
 
 describeHost(instance());
 
-const { admin, put, batch, sharedTable } = instance();
-
-test.each(['.', '..'])('the key %j is reached through batch, and its path is no route', async (key) => {
-  const table = await sharedTable();
-  const operations = [
-    { op: 'put', key, value: 'dots' },
-    { op: 'get', key },
-    { op: 'delete', key },
-  ];
-  const outcomes = [{ status: 'written' }, { status: 'found', key, value: 'dots' }, { status: 'deleted' }];
-  expect(await batch(table, operations)).toMatchObject(outcomes);
-  const path = `${table}/records/${key.replaceAll('.', '%2e')}`;
-  for (const method of ['GET', 'DELETE']) await expectProblem(await admin(path, { method }), 404, 'route_not_found');
-});
+const { put, sharedTable } = instance();
 
 test('an over-long key is invalid, as are none and an empty one in the query', async () => {
   const table = await sharedTable();
@@ -47,15 +34,9 @@ test.each([
   const { app } = instance();
   const request = new Request('http://localhost/v1/tables', { headers: { Authorization: `Bearer ${KEYS.admin}` } });
   const problem = await expectProblem(await app.fetch(request, { target }), 400, 'malformed');
-  expect(problem.detail).toContain('write ');
   expect(problem.detail).toContain(advice);
-});
-
-test('a raw target with dots within segments, or a backslash in its query, is taken', async () => {
-  const { app } = instance();
-  const target = '/v1/tables/t/records/..a/.b/...?from=a/../b\\c';
-  const request = new Request('http://localhost/v1/tables', { headers: { Authorization: `Bearer ${KEYS.admin}` } });
-  expect((await app.fetch(request, { target })).status).toBe(200);
+  const within = '/v1/tables/t/records/..a/.b/...?from=a/../b\\c';
+  expect((await app.fetch(request, { target: within })).status).toBe(200);
 });
 
 test('the container size of the environment is that of every table', async () => {
@@ -148,8 +129,6 @@ test('streams that nobody reads leave a batch what memory they can, and small re
 
 test.each([
   ['PUT', '', '{"__proto__":{"order":"key"}}'],
-  ['PUT', '', '{"constructor":{"prototype":{"order":"key"}}}'],
-  ['POST', '/batch', '{"__proto__":{"operations":[{"op":"get","key":"k"}]}}'],
   ['POST', '/batch', '{"operations":[{"__proto__":{"op":"get","key":"k"}}]}'],
   ['POST', '/batch', '{"operations":[{"op":"get","key":"k","__proto__":1}]}'],
 ])('members of prototypes are members like others, and unknown: %s %s %s', async (method, path, body) => {

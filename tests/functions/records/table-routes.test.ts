@@ -43,23 +43,6 @@ test('containers take effect when the table is created, and a repeated PUT is wa
   });
 });
 
-test('order key with containers is invalid, whether the table exists or not', async () => {
-  const table = await freshTable('key');
-  for (const path of [table, `${table}c`])
-    await expectProblem(await put(path, JSON_TYPE, '{"order":"key","containers":8}'), 400, 'invalid');
-  expect((await put(table, JSON_TYPE, '{"order":"key","containers":1}')).status).toBe(200);
-});
-
-test('a dropped and recreated table shows none of its old records', async () => {
-  const table = await freshTable();
-  await put(`${table}/records/k`, JSON_TYPE, '1');
-  expect((await drop(table)).status).toBe(204);
-  await expectProblem(await admin(`${table}/records/k`), 404, 'table_not_found');
-  expect((await admin(table, { method: 'PUT' })).status).toBe(201);
-  await expectProblem(await admin(`${table}/records/k`), 404, 'record_not_found');
-  expect((await put(`${table}/records/k`, JSON_TYPE, '2')).status).toBe(204);
-});
-
 test.each(['', '?confirm=', '?confirm=else', '?confirm=*'])('an unconfirmed drop drops nothing: %s', async (query) => {
   const table = await freshTable();
   const { detail } = await expectProblem(await admin(table + query, { method: 'DELETE' }), 400, 'invalid');
