@@ -1,6 +1,5 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { describe, expect, test } from 'vitest';
-import { placeOf } from '../../lab/fakes.ts';
 import type { CompareAppOptions } from '../../../functions/compare/compare-app.ts';
 import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
 import { CellError } from '../../../shared/lab/load/run-cell.ts';
@@ -74,10 +73,6 @@ test.each([{ ...cell, callers: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])(
     expect(await response.json()).toMatchObject({ status: 400, code: 'invalid' });
   },
 );
-
-test('the function says where it runs', async () => {
-  expect(await (await appOf(untilAborted).get('/place')).json()).toEqual(placeOf('datastore'));
-});
 
 test('the function removes a dataset, and refuses a name that none can have', async () => {
   const { remove, removed } = appOf(untilAborted);

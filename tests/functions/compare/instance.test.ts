@@ -5,11 +5,9 @@ import { azureFacts } from '../../../functions/azure/platform.ts';
 import { storeUsage } from '../../../functions/compare/process-usage.ts';
 import { placeOf, processorTimes, timesOf } from '../../../functions/compare/where-it-runs.ts';
 import { googleFacts } from '../../../functions/gcp/platform.ts';
-import { COMPARISON } from '../../../functions/instance/config.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { placeSchema } from '../../../shared/lab/load/instance-place.ts';
-import { COMPARISON as PLACES } from '../../../shared/lab/work/baseline.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -131,8 +129,4 @@ test('Datastore bills entities, Azure Table Storage requests', async () => {
   const [entities, requests] = [3, 1].map((writes) => ({ reads: 4, writes, deletes: 1 }));
   expect(storeUsage('datastore', counters)).toEqual({ ...bytes, requests: 4, billable: entities });
   expect(storeUsage('azure-tables', counters)).toEqual({ ...bytes, requests: 6, billable: requests });
-});
-
-test('the table that no user may have is the one that a comparison makes', () => {
-  expect(COMPARISON).toBe(PLACES);
 });

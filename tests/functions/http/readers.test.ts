@@ -43,12 +43,6 @@ test('a byte order mark before JSON is skipped, also before a batch, and is not 
   for (const json of ['\u{feff}[1]', '']) expect(() => encodedValue('json', marked(json))).toThrow('not JSON');
 });
 
-test('the value of a reader ends before the blanks behind it', () => {
-  const reader = new JsonReader(Buffer.from(' [1 , 2 ] \n'));
-  expect(reader.value().toString()).toBe('[1 , 2 ]');
-  reader.end();
-});
-
 test('names are read as JSON.parse reads them, with escapes and without', () => {
   const text = String.raw`{"plain é😀": 0, "\"\\\u0041\n\ud83d": 1, "": 2}`;
   const reader = new JsonReader(Buffer.from(text));
