@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { buildPage } from '../../../infra/package/bundle-page.ts';
+import { pageText } from '../../../infra/package/bundle-page.ts';
 import type { CellRequest } from '../../../shared/lab/load/cell.ts';
 import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { openLink } from '../../../shared/lab/page/link.ts';
@@ -30,7 +30,7 @@ let answer: (request: CellRequest, provider: Provider, signal: AbortSignal) => P
 async function startFunction(provider: Provider): Promise<FakeFunction> {
   const removed: string[] = [];
   const app = fakeCompareApp(provider, KEY, {
-    page: await buildPage(provider),
+    page: Buffer.from(await pageText(provider)),
     runCell: async (request, signal) => {
       await answer(request, provider, signal);
       return fakeResult(request, provider);
