@@ -38,7 +38,7 @@ test('a reader inflates no more of a gzip bomb than it may keep', async () => {
 test('a body in several pieces, and gzip in several members, are read whole', async () => {
   const members = Buffer.concat([gzipSync('one '), gzipSync('two')]);
   expect(Buffer.from(await readBody(requestOf(members, GZIP), BOUNDS)).toString()).toBe('one two');
-  const pieces = streamed([members.subarray(0, 5), members.subarray(5)], GZIP);
+  const pieces = streamed([members.subarray(0, 5), members.subarray(5)], { 'Content-Encoding': 'X-GZip' });
   expect(Buffer.from(await readBody(pieces, BOUNDS)).toString()).toBe('one two');
 });
 
