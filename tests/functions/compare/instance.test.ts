@@ -80,14 +80,6 @@ test('the rest is what Node and the system say; from its sources a function know
   expect(place.memoryBytes).toBeGreaterThan(1_000_000);
 });
 
-test('an instance is cold until its first cell', async () => {
-  vi.resetModules();
-  const { instance } = await import('../../../functions/compare/where-it-runs.ts');
-  expect([instance.takeCold(), instance.takeCold()]).toEqual([true, false]);
-  expect(instance.uptimeMs()).toBeGreaterThan(0);
-  expect(instance.memoryBytes()).toBeGreaterThan(1_000_000);
-});
-
 const STAT = 'cpu  100 0 50 800 0 10 20 20 5 0\ncpu0 50 0 25 400 0 5 10 10 2 0\nintr 1';
 
 test('the times are nanoseconds run and waited, and ticks of ten milliseconds, guests not counted twice', () => {

@@ -142,30 +142,3 @@ test.each([
 ])('a name that stands twice is refused: %s patched by %s', (target, patch) => {
   expect(() => merged(target, patch)).toThrow('stands twice');
 });
-
-test("the merge agrees with the RFC's pseudocode on random values", () => {
-  const chance = chanceOf(7);
-  for (let round = 0; round < 2_000; round += 1) {
-    const [target, patch] = [finite(jsonOf(chance)), finite(jsonOf(chance))];
-    expect(JSON.parse(merged(target, patch))).toEqual(reference(JSON.parse(target), JSON.parse(patch)));
-  }
-});
-
-/** Each name once, and no number beyond a double. */
-function finite(text: string): string {
-  return JSON.stringify(JSON.parse(text));
-}
-
-function reference(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const result = new Map(Object.entries(isObject(target) ? target : {}));
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) result.delete(name);
-    else result.set(name, reference(result.get(name), value));
-  }
-  return Object.fromEntries(result);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
