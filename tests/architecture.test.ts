@@ -57,26 +57,26 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE} | client: openapi-fetch`],
   functions: [
-    `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts hono zod msgpackr node:`,
-    `instance: ${STORE} zod node:timers/promises`,
+    `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts zod msgpackr node:`,
+    `instance: ${STORE} zod node:perf_hooks node:timers/promises`,
     `records: ${STORE} zod lru-cache node: | vacuum: ${STORE} zod | compare: ${STORE} shared/drivers/conformance/ shared/drivers/measured.ts shared/lab/kit/ shared/lab/cost/ shared/lab/load/ zod node:`,
     `gcp: ${STORE} ${WRAPPERS} shared/drivers/datastore.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/datastore-baseline.ts zod node: ${GOOGLE} | azure: ${STORE} ${WRAPPERS} shared/drivers/azure-tables.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/azure-tables-baseline.ts zod node: ${AZURE} @azure/functions`,
   ],
   'functions/instance': [
-    'trace-exporter.ts: @opentelemetry/ functions/http/request-span.ts functions/instance/config.ts shared/adapters/opentelemetry.ts node:timers/promises',
+    'trace-exporter.ts: @opentelemetry/ functions/http/log.ts functions/instance/config.ts shared/adapters/opentelemetry.ts node:timers/promises',
     '*.ts',
   ],
   infra: [
     'processes: node: | package: shared/lab/kit/ esbuild fflate node: | plain: zod node:',
-    `cli: ${STORE} functions/http/byte-order-mark.ts functions/http/key-text.ts shared/lab/ zod node:`,
+    `cli: ${STORE} functions/http/json-text.ts functions/http/key-text.ts shared/lab/ zod node:`,
     `emulators: ${STORE} shared/drivers/slow/ shared/lab/kit/ node: | hosts: node:`,
     `start: shared/lab/ node: | lab: ${STORE} shared/drivers/ shared/lab/ js-yaml msgpackr papaparse node:`,
     'plugin: functions/http/key-text.ts shared/lab/plan/ zod node: | run.mjs',
     'check.mjs: node:',
   ],
   'infra/cli': [
-    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/exact-json.ts functions/gcp/emulator-address.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
-    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/emulator-address.ts shared/drivers/ shared/lab/kit/ node:`,
+    `data: infra/cli/ infra/plain/ ${STORE} ${GOOGLE} ${AZURE} @grpc/grpc-js functions/http/json-text.ts functions/gcp/platform.ts shared/drivers/azure-tables/connection-string.ts shared/drivers/azure-tables.ts shared/drivers/datastore.ts papaparse zod node:`,
+    `doctor: infra/cli/ ${STORE} ${CONTRACT} ${WRAPPERS} ${GOOGLE} ${AZURE} functions/gcp/platform.ts shared/drivers/ shared/lab/kit/ node:`,
     '*.ts',
   ],
   // The emulators know nothing of this project, so that other projects can use them alone.

@@ -4,11 +4,10 @@ import { azureTablesBaseline } from '../../shared/lab/sdk/azure-tables-baseline.
 import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { createCompareApp } from '../compare/compare-app.ts';
-import { cellsOn } from '../compare/cell-jobs.ts';
+import { cellsOn, measuredStores } from '../compare/process-usage.ts';
 import { examineOver } from '../compare/doctor.ts';
 import { readLivePage } from '../compare/live-page.ts';
 import { instance, placeOf } from '../compare/where-it-runs.ts';
-import { measuredStores } from '../compare/process-usage.ts';
 import { logToStdout } from '../http/log.ts';
 import { COMPARE_DEADLINES } from '../instance/config.ts';
 import { once } from '../instance/lifetime.ts';

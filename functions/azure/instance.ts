@@ -3,12 +3,13 @@ import { app as host } from '@azure/functions';
 import * as z from 'zod/mini';
 import { azureTablesDriver } from '../../shared/drivers/azure-tables.ts';
 import { checked } from '../../shared/drivers/checked.ts';
+import { COMPARISON } from '../../shared/lab/work/baseline.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
 import { logToStdout } from '../http/log.ts';
-import { CHECKS, COMPARISON, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
+import { CHECKS, functionConfig, parsedEnvironment, TRANSPORT } from '../instance/config.ts';
 import { closeWithSpans, once, requestTracer } from '../instance/lifetime.ts';
 import { withLatencyLogged } from '../instance/store-latency.ts';
-import { managedIdentity } from './managed-identity.ts';
+import { managedIdentity } from './platform.ts';
 
 const given = functionConfig(process.env);
 /** App keys, default deadlines, and a tracer if a collector is named. */

@@ -18,7 +18,7 @@ import { Problem } from '../http/problem.ts';
 import { type Call, replyJson, type RouteTable } from '../http/route.ts';
 import { parsed } from '../http/validate.ts';
 import type { Examine } from './doctor.ts';
-import { type LivePage, pageServer } from './live-page.ts';
+import { pageServer } from './live-page.ts';
 
 export interface CompareAppOptions extends FrameOptions {
   readonly place: () => Promise<Place>;
@@ -27,7 +27,8 @@ export interface CompareAppOptions extends FrameOptions {
   /** Removes what cells of the dataset made; no error where there is nothing. */
   readonly removeDataset: (dataset: string, signal: AbortSignal) => Promise<void>;
   readonly examine: Examine;
-  readonly page: LivePage;
+  /** HTML. */
+  readonly page: Uint8Array;
 }
 
 const doctorRequestSchema = z.strictObject({ transport: z.enum(['own', 'sdk']) });
@@ -46,7 +47,7 @@ export function createCompareApp(options: CompareAppOptions): App {
       summary: "The comparison's page, which runs one from a browser's tab; a link's fragment fills in its form.",
       handle: async ({ request }) => {
         negotiated(request, ['text/html']);
-        return page(request);
+        return page();
       },
     },
     'GET /v1/compare/place': {

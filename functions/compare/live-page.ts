@@ -2,45 +2,24 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { reply } from '../http/route.ts';
-import { codingsOf } from '../http/gzip.ts';
 
-/** HTML with its style and script inline, and the same compressed. */
-export interface LivePage {
-  readonly html: Uint8Array;
-  readonly br: Uint8Array;
-  readonly gzip: Uint8Array;
-}
-
-/** Reads the files that packaging wrote. `entryUrl`: of the entry's module. */
-export function readLivePage(entryUrl: string): LivePage {
-  const read = (suffix: string): Uint8Array => readFileSync(new URL(`../compare/page.html${suffix}`, entryUrl));
-  return { html: read(''), br: read('.br'), gzip: read('.gz') };
+/** Reads the file that packaging wrote. `entryUrl`: of the entry's module. */
+export function readLivePage(entryUrl: string): Uint8Array {
+  return readFileSync(new URL('../compare/page.html', entryUrl));
 }
 
 /** The longest time until browsers show a new deployment. */
 const FRESH_SECONDS = 600;
 
-/** Answers a GET in the best encoding that the caller accepts, or 304 if it has that already. */
-export function pageServer({ html, br, gzip }: LivePage): (request: Request) => Response {
-  const text = Buffer.from(html).toString();
-  const digest = createHash('sha256').update(html).digest('base64url').slice(0, 22);
-  const forms = { br, gzip, identity: html };
-  const common = {
+/** `page`: HTML with its style and script inline. */
+export function pageServer(page: Uint8Array): () => Response {
+  const headers = {
     'Cache-Control': `public, max-age=${FRESH_SECONDS}`,
-    'Content-Security-Policy': policyOf(text),
+    'Content-Security-Policy': policyOf(Buffer.from(page).toString()),
     'Referrer-Policy': 'no-referrer',
     Vary: 'Accept-Encoding',
   };
-  return (request) => {
-    const accepted = codingsOf(request);
-    const encoding = (['br', 'gzip'] as const).find((one) => accepted.includes(one)) ?? 'identity';
-    const etag = `"${digest}-${encoding}"`;
-    const known = request.headers.get('If-None-Match')?.split(/\s*,\s*/) ?? [];
-    if (known.some((one) => one.replace(/^W\//, '') === etag))
-      return new Response(null, { status: 304, headers: { ...common, ETag: etag } });
-    const encoded = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
-    return reply('text/html; charset=utf-8', forms[encoding], { ...common, ...encoded, ETag: etag });
-  };
+  return () => reply('text/html; charset=utf-8', page, headers);
 }
 
 /** The page may run its own script and style, and call functions over TLS or on this machine. */

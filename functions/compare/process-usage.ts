@@ -1,11 +1,15 @@
-// Opens the stores that a comparison measures, and tells their usage from their drivers' counters.
+// Opens the stores that a comparison measures, tells their usage from their drivers' counters, and
+// runs the cells on targets that are made at the first request.
+import { type DriverCounters, measured } from '../../shared/drivers/measured.ts';
 import { billableOf } from '../../shared/lab/cost/billable.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Usage } from '../../shared/lab/kit/provider-usage.ts';
-import type { ContainerStore, DatasetTargets } from '../../shared/lab/load/targets.ts';
-import { type DriverCounters, measured } from '../../shared/drivers/measured.ts';
+import { prepareDataset, removeDataset } from '../../shared/lab/load/dataset.ts';
+import { runCell } from '../../shared/lab/load/run-cell.ts';
+import type { CellTargets, ContainerStore, DatasetTargets } from '../../shared/lab/load/targets.ts';
 import { type Driver, openStore } from '../../shared/store/index.ts';
 import { once } from '../instance/lifetime.ts';
+import type { CompareAppOptions } from './compare-app.ts';
 
 type Transport = Parameters<DatasetTargets['openStore']>[0];
 
@@ -31,4 +35,15 @@ export function storeUsage(provider: Provider, counters: DriverCounters): Usage 
   const { requests, billable } = billableOf(provider, counters);
   const { bytesWritten, bytesRead, refusedCondition: conflicts } = counters;
   return { requests, retries: {}, conflicts, billable: { ...billable }, bytesWritten, bytesRead };
+}
+
+export function cellsOn(
+  targets: () => Promise<CellTargets>,
+): Pick<CompareAppOptions, 'place' | 'runCell' | 'prepareDataset' | 'removeDataset'> {
+  return {
+    place: async () => (await targets()).place,
+    prepareDataset: async (request, signal) => await prepareDataset(request, await targets(), { signal }),
+    runCell: async (request, signal) => await runCell(request, await targets(), { signal }),
+    removeDataset: async (dataset, signal) => await removeDataset(dataset, await targets(), signal),
+  };
 }

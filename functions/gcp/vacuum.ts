@@ -4,7 +4,7 @@ import { parsedEnvironment, VACUUM_DEADLINES } from '../instance/config.ts';
 import { createVacuumApp } from '../vacuum/vacuum-app.ts';
 import { frameworkFunction } from './functions-framework.ts';
 import { config, log, usersStore } from './instance.ts';
-import { isFromAccount } from './scheduler-token.ts';
+import { isFromAccount } from './platform.ts';
 
 /** The account of Cloud Scheduler's jobs; without one only an admin's key opens. */
 const { STOWAGE_SCHEDULER: account } = parsedEnvironment(

@@ -56,15 +56,16 @@ export function createGate(config: AuthConfig, nowMs = Date.now): (request: Requ
       authorize: (needed) => check(key ?? refuse(given), needed, nowMs()),
       confine: (table) => {
         const { tables = '*' } = key ?? refuse(given);
-        if (!opens({ tables }, table)) outOfScope(`this key opens ${tables} alone`);
+        if (!opens({ tables }, table)) deny('forbidden', `this key opens ${tables} alone`, 'insufficient_scope');
       },
     };
   };
 }
 
 function check({ caller: { role }, endsMs = Infinity }: KnownKey, needed: Role, nowMs: number): void {
-  if (nowMs >= endsMs) invalidToken('the app key has expired: ask for a new one');
-  if (!OPENS[role].includes(needed)) outOfScope(`this key has the role ${role}; the request needs ${needed}`);
+  if (nowMs >= endsMs) deny('unauthenticated', 'the app key has expired: ask for a new one', 'invalid_token');
+  if (!OPENS[role].includes(needed))
+    deny('forbidden', `this key has the role ${role}; the request needs ${needed}`, 'insufficient_scope');
 }
 
 function opens({ tables = '*' }: Pick<KnownKey, 'tables'>, table: string | undefined): boolean {
@@ -94,20 +95,14 @@ function matching(given: string, known: readonly KnownKey[]): KnownKey | undefin
 }
 
 function refuse(given: string | undefined): never {
-  if (given !== undefined) invalidToken('the app key is not one of the configured keys');
-  deny('unauthenticated', 'send an app key as `Authorization: Bearer <key>`', '');
+  if (given === undefined) deny('unauthenticated', 'send an app key as `Authorization: Bearer <key>`');
+  deny('unauthenticated', 'the app key is not one of the configured keys', 'invalid_token');
 }
 
-function invalidToken(detail: string): never {
-  deny('unauthenticated', detail, ', error="invalid_token"');
-}
-
-function outOfScope(detail: string): never {
-  deny('forbidden', detail, ', error="insufficient_scope"');
-}
-
-function deny(code: 'unauthenticated' | 'forbidden', detail: string, error: string): never {
-  throw new Problem(code, detail, { headers: { 'WWW-Authenticate': `Bearer realm="stowage"${error}` } });
+/** `error`: as RFC 6750 names it. */
+function deny(code: 'unauthenticated' | 'forbidden', detail: string, error?: string): never {
+  const challenge = `Bearer realm="stowage"${error === undefined ? '' : `, error="${error}"`}`;
+  throw new Problem(code, detail, { headers: { 'WWW-Authenticate': challenge } });
 }
 
 function digestOf(key: string): Buffer {

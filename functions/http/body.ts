@@ -83,17 +83,13 @@ class Collected {
 }
 
 function inflatedPieces(request: Request, bounds: BodyBounds, piecesMax: number): AsyncIterable<Uint8Array> {
-  const given = request.headers.get('Content-Encoding') ?? 'identity';
-  const encoding = given
-    .trim()
-    .toLowerCase()
-    .replace(/^x-gzip$/, 'gzip');
-  if (encoding !== 'identity' && encoding !== 'gzip')
+  const encoding = (request.headers.get('Content-Encoding') ?? 'identity').trim().toLowerCase();
+  if (!['identity', 'gzip', 'x-gzip'].includes(encoding))
     throw new Problem('unsupported_media_type', `Content-Encoding ${JSON.stringify(encoding)}; send gzip or none`, {
       headers: { 'Accept-Encoding': 'gzip' },
     });
   const pieces = piecesOf(request, bounds, piecesMax);
-  return encoding === 'gzip' ? inflated(pieces) : pieces;
+  return encoding === 'identity' ? pieces : inflated(pieces);
 }
 
 async function* inflated(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {

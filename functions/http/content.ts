@@ -1,7 +1,7 @@
 // The media types in which values are sent and accepted. Values are stored as they were sent, after
 // they were parsed.
-import type { EncodedValue } from '../../shared/store/index.ts';
-import { withoutMark } from './byte-order-mark.ts';
+import type { EncodedValue, Entry } from '../../shared/store/index.ts';
+import { withoutMark } from './json-text.ts';
 import { jsonFromMsgpack, msgpackFromJson } from './json-msgpack.ts';
 import { JsonReader } from './json-reader.ts';
 import { MsgpackReader } from './msgpack-content.ts';
@@ -32,13 +32,17 @@ export function registered(type: string): string {
   return type.replace(OLD_NAMES, MEDIA_TYPE_OF.msgpack);
 }
 
+/** The registered name of a type; undefined if its parameters say anything but UTF-8. */
+function typeInUtf8(contentType: string): string | undefined {
+  const [name = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
+  return parameters.every((parameter) => /^(?:charset="?utf-8"?)?$/.test(parameter)) ? registered(name) : undefined;
+}
+
 /** Throws the Problem `unsupported_media_type` for a codec outside `allowed`. */
 export function codecOf<Allowed extends Codec>(contentType: string | null, allowed: readonly Allowed[]): Allowed {
-  const [name = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
-  const type = registered(name);
+  const type = typeInUtf8(contentType ?? '');
   const codec = allowed.find((candidate) => MEDIA_TYPE_OF[candidate] === type);
-  const foreign = parameters.find((parameter) => parameter !== '' && !/^charset="?utf-8"?$/.test(parameter));
-  if (codec !== undefined && foreign === undefined) return codec;
+  if (codec !== undefined) return codec;
   const list = allowed.map((candidate) => MEDIA_TYPE_OF[candidate]).join(', ');
   const found = contentType === null ? 'there is no Content-Type' : `Content-Type ${JSON.stringify(contentType)}`;
   throw new Problem('unsupported_media_type', `${found}; send one of ${list} (text in UTF-8)`, {
@@ -48,9 +52,7 @@ export function codecOf<Allowed extends Codec>(contentType: string | null, allow
 
 /** Throws the Problem `unsupported_media_type` for any type but this one in UTF-8. */
 export function checkType({ method, headers }: Request, type: string): void {
-  const [name = '', ...parameters] = (headers.get('Content-Type') ?? '').toLowerCase().split(/\s*;\s*/);
-  const isUtf8 = parameters.every((parameter) => /^(?:charset="?utf-8"?)?$/.test(parameter.trim()));
-  if (name.trim() === type && isUtf8) return;
+  if (typeInUtf8(headers.get('Content-Type') ?? '') === type) return;
   const accepts = method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post';
   throw new Problem('unsupported_media_type', `a ${method} here takes ${type} in UTF-8`, {
     headers: { [accepts]: type },
@@ -118,8 +120,27 @@ export function converted(value: EncodedValue): Uint8Array {
   return codec === 'json' ? msgpackFromJson(bytes) : jsonFromMsgpack(bytes);
 }
 
+/** If JSON cannot express the value, `data` has its bytes in base64 instead. */
+export function recordText(entry: Entry<EncodedValue>): string {
+  const { value } = entry;
+  const text = jsonText(value);
+  const tail = text === undefined ? `"data":"${Buffer.from(value.bytes).toString('base64')}"` : `"value":${text}`;
+  return `${JSON.stringify(recordHead(entry)).slice(0, -1)},${tail}}`;
+}
+
+/** All but the value. */
+export function recordHead({ key, version, expiresAtMs, value }: Entry<EncodedValue>): object {
+  const expiry = expiresAtMs === undefined ? {} : { expiresAt: isoTime(expiresAtMs) };
+  return { key, version, ...expiry, contentType: MEDIA_TYPE_OF[value.codec] };
+}
+
+/** ISO 8601, UTC. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 /** Undefined if JSON cannot express the value, or not every parser would read it. */
-export function jsonText(value: EncodedValue): string | undefined {
+function jsonText(value: EncodedValue): string | undefined {
   if (value.codec === 'bytes') return undefined;
   try {
     return UTF8.decode(value.codec === 'json' ? encodedValue('json', value.bytes).bytes : converted(value));

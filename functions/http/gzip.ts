@@ -25,7 +25,7 @@ export function inGzip(response: Response, request: Request): Response {
 }
 
 /** The codings that a caller names without `q=0`. One that sends only `*` may not know gzip. */
-export function codingsOf({ headers }: Request): string[] {
+function codingsOf({ headers }: Request): string[] {
   const codings = (headers.get('Accept-Encoding') ?? '').toLowerCase().split(',');
   return codings.flatMap((coding) =>
     /;\s*q=0(\.0*)?\s*$/.test(coding) ? [] : coding.split(';')[0]!.trim().replace('x-gzip', 'gzip'),

@@ -3,15 +3,13 @@ import * as z from 'zod/mini';
 import { TABLE_NAME } from '../../shared/store/index.ts';
 import { type AuthConfig, type Caller, createGate, type Role, type Visitor } from './auth.ts';
 import { readBody, readLines } from './body.ts';
-import { conditionHeaders } from './if-match.ts';
+import { conditionHeaders, refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
 import { inGzip } from './gzip.ts';
-import { refuseUnknownHeaders, wholeNumberHeader } from './headers.ts';
-import { causesOf, type Log, type LogLine, severityOf } from './log.ts';
+import { causesOf, type Log, type LogLine, type Names, namesOf, type RequestTracer, severityOf } from './log.ts';
 import { countedSize, heldUntilSent, Memory, type MemoryShare } from './body-memory.ts';
 import { decoded, queryOf, refuseAmbiguous } from './paths.ts';
 import { Problem, problemResponse, toProblem } from './problem.ts';
 import { type Call, type Match, reply, type Route, routerOf, routesIn, type RouteTable } from './route.ts';
-import { type Names, namesOf, type RequestTracer } from './request-span.ts';
 
 /** The options of every function's app. */
 export interface FrameOptions {

@@ -1,6 +1,6 @@
 // Converts JSON to MessagePack and back, or refuses if a number would be rounded or a member lost.
 import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.ts';
-import { decimalOf } from './decimal.ts';
+import { decimalOf } from './json-text.ts';
 import { JsonReader } from './json-reader.ts';
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack-content.ts';
 import { Problem } from './problem.ts';

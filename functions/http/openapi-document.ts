@@ -1,6 +1,6 @@
 // Makes an OpenAPI 3.1 document of an app's routes, from the schemas that validate requests.
 import * as z from 'zod/mini';
-import { type ProblemCode, PROBLEMS } from './problem.ts';
+import { PROBLEM_BODY, type ProblemCode, PROBLEMS } from './problem.ts';
 import { type Answer, type Content, type Route, routesIn, type RouteTable, shownPath } from './route.ts';
 
 type Schema = z.core.$ZodType;
@@ -9,16 +9,6 @@ const UNREADABLE = ['malformed', 'invalid', 'method_not_allowed', 'not_acceptabl
 /** Any operation may answer these. */
 const EVERYWHERE = [...UNREADABLE, 'throttled', 'internal', 'unavailable', 'aborted'] as const;
 const WITH_A_KEY = ['unauthenticated', 'forbidden'] as const;
-
-const PROBLEM = z.strictObject({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
-  detail: z.string(),
-  retryable: z.boolean(),
-  instance: z.exactOptional(z.string()),
-});
 
 /** `inPath` has the schemas of the parameters in paths. */
 export function openApi(table: RouteTable, inPath: Readonly<Record<string, Schema>>): object {
@@ -33,7 +23,7 @@ export function openApi(table: RouteTable, inPath: Readonly<Record<string, Schem
     info: { title: 'Stowage records', version: '1' },
     paths,
     components: {
-      schemas: { Problem: schemaOf(PROBLEM) },
+      schemas: { Problem: schemaOf(PROBLEM_BODY) },
       securitySchemes: { appKey: { type: 'http', scheme: 'bearer' } },
     },
   };

@@ -1,4 +1,5 @@
 // Errors over HTTP (RFC 9457), as functions/README.md lists them. Only the log has their causes.
+import * as z from 'zod/mini';
 import { StoreError } from '../../shared/store/index.ts';
 
 interface ProblemKind {
@@ -35,17 +36,19 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** The body of every error response; in a batch also the `problem` of a failed outcome. */
-export interface ProblemBody {
+export const PROBLEM_BODY = z.strictObject({
   /** `urn:stowage:` and the code. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly code: ProblemCode;
-  readonly detail: string;
-  readonly retryable: boolean;
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
+  detail: z.string(),
+  retryable: z.boolean(),
   /** `urn:uuid:` and the UUID of this request, as in the log. Absent inside a batch. */
-  readonly instance?: string;
-}
+  instance: z.exactOptional(z.string()),
+});
+
+export type ProblemBody = z.output<typeof PROBLEM_BODY>;
 
 interface ProblemDetails {
   readonly headers?: Readonly<Record<string, string>>;

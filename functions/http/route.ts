@@ -2,6 +2,7 @@
 // the OpenAPI document, the CORS headers, and the table in functions/README.md.
 import type * as z from 'zod/mini';
 import type { Role } from './auth.ts';
+import { MEDIA_TYPE_OF } from './content.ts';
 import { CACHING } from './headers.ts';
 import type { MemoryShare } from './body-memory.ts';
 import { rawPath } from './paths.ts';
@@ -59,6 +60,14 @@ export interface Answer {
   /** What each header says. */
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+export function jsonAnswer(description: string, schema: Schema): Answer {
+  return { description, content: { [MEDIA_TYPE_OF.json]: schema } };
+}
+
+/** Problems of each route that reads a body, and of each that reads a table. */
+export const BODY_PROBLEMS = ['unsupported_media_type', 'body_timeout'] as const;
+export const READ_PROBLEMS = ['table_not_found', 'corrupt'] as const;
 
 /** An entry with its place. */
 export interface Route extends RouteEntry {

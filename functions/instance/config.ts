@@ -58,9 +58,6 @@ const ORIGIN = /^(?:\*|https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)?$/;
 const origin = z.string().check(z.regex(ORIGIN, 'expected origins such as https://example.com, or *'));
 const origins = z.pipe(z.pipe(z.prefault(z.string(), ''), texts), z.array(origin));
 
-/** The names of the comparison's tables and kinds begin with this, and those of no user. */
-export const COMPARISON = 'stowagecomparison';
-
 /** `STOWAGE_TRANSPORT`: the driver's own requests, or the cloud's SDK. */
 export const TRANSPORT = z.prefault(z.enum(['own', 'sdk']), 'own');
 

@@ -41,19 +41,18 @@ const REQUESTS_TIMEOUT_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 
 let isEnding = false;
-const requests = new Set<symbol>();
+const requests = { underWay: 0 };
 
-/** Call the result when the request was answered. Undefined: the instance ends, refuse it. */
+/** Call the result once, when the request was answered. Undefined: the instance ends, refuse it. */
 export function takeRequest(): (() => void) | undefined {
   if (isEnding) return undefined;
-  const request = Symbol('request');
-  requests.add(request);
-  return () => void requests.delete(request);
+  requests.underWay += 1;
+  return () => void (requests.underWay -= 1);
 }
 
 async function requestsAnswered(): Promise<void> {
   const untilMs = performance.now() + REQUESTS_TIMEOUT_MS;
-  while (requests.size > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
+  while (requests.underWay > 0 && performance.now() < untilMs) await delay(LOOK_EVERY_MS);
 }
 
 const closing: (() => Promise<void>)[] = [];
@@ -68,13 +67,12 @@ export function closeOnSigterm(close: () => Promise<void>): void {
   process.once('SIGTERM', () => {
     isEnding = true;
     setTimeout(() => process.exit(1), CLOSE_TIMEOUT_MS).unref();
-    closeWithSpans(() => requestsAnswered().then(closeAll)).then(
+    closeWithSpans(async () => {
+      await requestsAnswered();
+      await Promise.all(closing.map((close) => close()));
+    }).then(
       () => process.exit(0),
       () => process.exit(1),
     );
   });
-}
-
-async function closeAll(): Promise<void> {
-  await Promise.all(closing.map((close) => close()));
 }

@@ -7,7 +7,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { traceStores } from '../../shared/adapters/opentelemetry.ts';
-import type { RequestTracer } from '../http/request-span.ts';
+import type { RequestTracer } from '../http/log.ts';
 import type { TracingConfig } from './config.ts';
 
 /** How often spans are sent. An instance that was frozen sends them when it wakes. */

@@ -1,16 +1,67 @@
 // POST of a batch. Operations on one key run in order, those on different keys at the same time.
-import type { BatchItem, CallOptions, DeleteItem, EncodedValue, PutItem } from '../../shared/store/index.ts';
-import { codecOf, MEDIA_TYPE_OF, negotiated, type StructuredCodec, VALUE_BYTES_MAX } from '../http/content.ts';
-import { maxAgeMsOf } from '../http/headers.ts';
+// Outcomes are written in JSON or MessagePack, and counted, as hosts refuse large answers.
+import { setImmediate } from 'node:timers/promises';
+import * as z from 'zod/mini';
+import type {
+  BatchItem,
+  CallOptions,
+  DeleteItem,
+  DeleteOutcome,
+  EncodedValue,
+  GetOutcome,
+  PutItem,
+  PutOutcome,
+} from '../../shared/store/index.ts';
 import { type MemoryShare, noMemory } from '../http/body-memory.ts';
+import {
+  codecOf,
+  MEDIA_TYPE_OF,
+  negotiated,
+  recordHead,
+  recordText,
+  type StructuredCodec,
+  VALUE_BYTES_MAX,
+} from '../http/content.ts';
+import { maxAgeMsOf } from '../http/headers.ts';
+import { encodeMsgpack, msgpackHead } from '../http/msgpack-content.ts';
 import { Problem, toProblem } from '../http/problem.ts';
-import { type Call, reply } from '../http/route.ts';
-import { answerFull, batchAnswer, isConditional, type Outcome, OUTCOMES_BYTES_MAX } from './batch-answer.ts';
-import { batchIn, type Delete, itemOf, type Operation, type Put } from './batch-body.ts';
-import { type RecordTable, type Tables } from './table-handlers.ts';
+import { BODY_PROBLEMS, type Call, reply, type RouteTable } from '../http/route.ts';
+import { BATCH, BATCH_BYTES_MAX, batchIn, type Delete, itemOf, type Operation, type Put } from './batch-body.ts';
+import type { RecordTable, Tables } from './table-handlers.ts';
+
+const OUTCOMES = z.strictObject({
+  outcomes: z.array(
+    z.object({
+      status: z.enum(['found', 'absent', 'written', 'deleted', 'failed']),
+      key: z.string(),
+      version: z.exactOptional(z.string()),
+      problem: z.exactOptional(z.looseObject({ code: z.string(), detail: z.string() })),
+    }),
+  ),
+});
+
+export function batchRoutes(tables: Tables): RouteTable {
+  return {
+    'POST /v1/tables/:table/batch': {
+      role: 'read',
+      id: 'batch',
+      summary:
+        'Up to 1,000 operations, with an outcome each; `atomic` all or none. Puts and deletes need the role write.',
+      body: { bytesMax: BATCH_BYTES_MAX, content: { [MEDIA_TYPE_OF.json]: BATCH, [MEDIA_TYPE_OF.msgpack]: 'binary' } },
+      answers: {
+        200: {
+          description: 'Outcomes in the order of operations.',
+          content: { [MEDIA_TYPE_OF.json]: OUTCOMES, [MEDIA_TYPE_OF.msgpack]: 'binary' },
+        },
+      },
+      problems: ['table_not_found', 'precondition_failed', 'conflict', 'unknown', 'corrupt', ...BODY_PROBLEMS],
+      handle: (call) => runBatch(tables, call),
+    },
+  };
+}
 
 /** Gets need the role `read`, puts and deletes the role `write`. */
-export async function runBatch(tables: Tables, call: Call): Promise<Response> {
+async function runBatch(tables: Tables, call: Call): Promise<Response> {
   const { request, bounds } = call;
   const name = call.param('table');
   const codec = codecOf(request.headers.get('Content-Type'), ['json', 'msgpack']);
@@ -159,4 +210,134 @@ function runDeletes(operations: readonly Operation[], { table, bounds }: Way): P
     return item;
   });
   return table.deleteMany(items, bounds);
+}
+
+/** With 1,000 failures of at most 7 KB, an answer still stays below the 32 MB that hosts allow. */
+const OUTCOMES_BYTES_MAX = 24 * 1024 * 1024;
+
+export type Outcome = GetOutcome<EncodedValue> | PutOutcome | DeleteOutcome | Refusal;
+
+/** The operation never reached the store, or its record does not fit the answer. */
+interface Refusal {
+  readonly status: 'failed';
+  readonly key: string;
+  readonly error: Problem;
+}
+
+function answerFull(): Problem {
+  return new Problem('too_large', `the answer exceeds ${OUTCOMES_BYTES_MAX} bytes: get this record in another batch`);
+}
+
+const LATE = 'the deadline passed before this record was converted: get it in another batch';
+
+/** After so many bytes, which take some milliseconds, other requests get a turn. */
+const TURN_BYTES = 64 * 1024;
+
+/** How the answer is written. */
+export interface AnswerWay {
+  readonly mediaType: string;
+  readonly signal: AbortSignal;
+  /** Holds the records of the answer. */
+  readonly memory: Pick<MemoryShare, 'take'>;
+}
+
+interface Written {
+  readonly answer: Uint8Array;
+  /** In seconds, from the first failure that asks for a pause. */
+  readonly retryAfter: string | undefined;
+}
+
+/**
+ * Writes `outcomes[i]` of `operations[i]`. After the first record that does not fit or is late, all
+ * records fail. Outcomes of writes are never left out.
+ */
+export async function batchAnswer(
+  operations: readonly Operation[],
+  outcomes: readonly Outcome[],
+  way: AnswerWay,
+): Promise<Written> {
+  const told = outcomes.map((outcome, i) =>
+    outcome.status === 'failed'
+      ? { ...outcome, error: toProblem(outcome.error, isConditional(operations[i]!)) }
+      : outcome,
+  );
+  if (way.mediaType === MEDIA_TYPE_OF.json) {
+    const { parts, retryAfter } = await partsOf(told, way, (outcome) => Buffer.from(outcomeText(outcome)));
+    const list = parts.flatMap((part, i) => (i === 0 ? [part] : [Buffer.from(','), part]));
+    return { answer: Buffer.concat([Buffer.from('{"outcomes":['), ...list, Buffer.from(']}')]), retryAfter };
+  }
+  const { parts, retryAfter } = await partsOf(told, way, (outcome) => encodeMsgpack(outcomeObject(outcome)));
+  const head = [msgpackHead('map', 1), encodeMsgpack('outcomes'), msgpackHead('array', parts.length)];
+  return { answer: Buffer.concat([...head, ...parts]), retryAfter };
+}
+
+async function partsOf(
+  outcomes: readonly Told[],
+  { signal, memory }: AnswerWay,
+  write: (outcome: Told) => Uint8Array,
+): Promise<{ parts: Uint8Array[]; retryAfter: string | undefined }> {
+  const parts = outcomes.map((outcome) => (outcome.status === 'found' ? undefined : write(outcome)));
+  let bytesLeft = parts.reduce((left, part) => left - (part?.length ?? 0), OUTCOMES_BYTES_MAX);
+  let sinceTurn = 0;
+  /** Gets of one key share their outcome, so each record is converted once. */
+  const records = new Map<Found, Uint8Array>();
+
+  /** Writes the next record. Throws the Problem for which it and all later ones fail. */
+  const fitting = async (found: Found): Promise<Uint8Array> => {
+    if (!records.has(found)) {
+      if (sinceTurn >= TURN_BYTES) {
+        // The signal can abort only in this turn of others.
+        await setImmediate();
+        sinceTurn = 0;
+        if (signal.aborted) throw new Problem('aborted', LATE);
+      }
+      sinceTurn += found.value.bytes.length;
+      records.set(found, write(found));
+    }
+    const record = records.get(found)!;
+    bytesLeft -= record.length;
+    if (bytesLeft < 0) throw answerFull();
+    memory.take(record.length);
+    return record;
+  };
+
+  let obstacle: Problem | undefined;
+  for (const [i, outcome] of outcomes.entries()) {
+    if (outcome.status !== 'found') continue;
+    try {
+      if (obstacle !== undefined) throw obstacle;
+      parts[i] = await fitting(outcome);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      obstacle = error;
+      parts[i] = write({ status: 'failed', key: outcome.key, error });
+    }
+  }
+  const failures = outcomes.flatMap((outcome) => (outcome.status === 'failed' ? [outcome.error] : []));
+  const pauses = [obstacle, ...failures].flatMap((problem) => problem?.headers['Retry-After'] ?? []);
+  return { parts: parts as Uint8Array[], retryAfter: pauses[0] };
+}
+
+/** An outcome whose failure is one of HTTP. */
+type Told = Exclude<Outcome, { status: 'failed' }> | Refusal;
+type Found = Extract<Outcome, { status: 'found' }>;
+
+function isConditional(operation: Operation): boolean {
+  return ('ifVersion' in operation && operation.ifVersion !== undefined) || 'ifAbsent' in operation;
+}
+
+export function outcomeText(outcome: Told): string {
+  if (outcome.status !== 'found') return JSON.stringify(outcomeObject(outcome));
+  return `{"status":"found",${recordText(outcome).slice(1)}`;
+}
+
+/** In MessagePack a record's `data` is the stored bytes, with their `contentType`. */
+function outcomeObject(outcome: Told): unknown {
+  if (outcome.status === 'failed') {
+    const { status, key, error } = outcome;
+    // A refused key may have half a surrogate pair, which would make the MessagePack unreadable.
+    return { status, key: key.toWellFormed(), problem: error.body() };
+  }
+  if (outcome.status !== 'found') return outcome;
+  return { status: 'found', ...recordHead(outcome), data: outcome.value.bytes };
 }

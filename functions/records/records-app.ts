@@ -1,8 +1,14 @@
 // The function `records`.
-import { type App, createApp, type FrameOptions } from '../http/http-app.ts';
+import * as z from 'zod/mini';
+import { TABLE_NAME } from '../../shared/store/index.ts';
 import { openToPages, type Origins } from '../http/cors.ts';
-import { recordRoutes } from './routes.ts';
-import { type StoreSource, Tables } from './table-handlers.ts';
+import { type App, createApp, type FrameOptions, HEALTH } from '../http/http-app.ts';
+import { openApi } from '../http/openapi-document.ts';
+import { jsonAnswer, reply, type RouteTable } from '../http/route.ts';
+import { batchRoutes } from './batch.ts';
+import { RECORD_KEY, recordRoutes } from './record-handlers.ts';
+import { listRoutes } from './scan-handlers.ts';
+import { lookRoutes, readyRoutes, type StoreSource, tableRoutes, Tables } from './table-handlers.ts';
 
 export interface RecordsAppOptions extends FrameOptions {
   readonly store: StoreSource;
@@ -12,8 +18,30 @@ export interface RecordsAppOptions extends FrameOptions {
   readonly origins?: Origins;
 }
 
+/** The schemas of the parameters in paths. */
+const IN_PATH = { table: z.string().check(z.regex(TABLE_NAME)), key: RECORD_KEY };
+
 /** The app of the function `records`; the store is opened at the first request that needs it. */
 export function createRecordsApp(options: RecordsAppOptions): App {
-  const routes = recordRoutes(new Tables(options), options.store);
+  const tables = new Tables(options);
+  let document: string | undefined;
+  const routes: RouteTable = {
+    ...readyRoutes(options.store),
+    'GET /v1/openapi.json': {
+      role: undefined,
+      id: 'openApi',
+      summary: 'This document, in OpenAPI 3.1.',
+      answers: { 200: jsonAnswer('OpenAPI 3.1.', z.looseObject({ openapi: z.string() })) },
+      handle: async () => {
+        document ??= JSON.stringify(openApi({ ...HEALTH, ...routes }, IN_PATH));
+        return reply('application/json', document, { 'Cache-Control': 'public, max-age=3600' });
+      },
+    },
+    ...tableRoutes(tables),
+    ...recordRoutes(tables),
+    ...listRoutes(tables),
+    ...batchRoutes(tables),
+    ...lookRoutes(tables),
+  };
   return openToPages(createApp(routes, options), options.origins ?? []);
 }

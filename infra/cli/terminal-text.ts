@@ -1,6 +1,6 @@
 // Refuses text that is not UTF-8: decoding would replace characters and say nothing.
 import { readFile } from 'node:fs/promises';
-import { withoutMark } from '../../functions/http/byte-order-mark.ts';
+import { withoutMark } from '../../functions/http/json-text.ts';
 import { UsageError } from './command-options.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

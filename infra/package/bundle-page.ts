@@ -2,7 +2,6 @@
 // serve it, and the command line puts a report into it.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 
@@ -12,19 +11,10 @@ const PROVIDER = 'data-provider=""';
 
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../shared/lab/page/${name}`, import.meta.url));
 
-export interface PageFiles {
-  readonly html: Uint8Array;
-  readonly br: Uint8Array;
-  readonly gzip: Uint8Array;
-}
-
-/** The live page of the provider's function. Throws if the script does not build. */
-export async function buildPage(provider: Provider): Promise<PageFiles> {
-  const html = Buffer.from(await pageText(provider));
-  return { html, br: brotliCompressSync(html), gzip: gzipSync(html, { level: 9 }) };
-}
-
-/** Without a provider: of no function, for a report to be put in. */
+/**
+ * The live page of the provider's function; without a provider of none, for a report to be put in.
+ * Throws if the script does not build.
+ */
 export async function pageText(provider: Provider | '' = ''): Promise<string> {
   const [template, style, script] = await Promise.all([
     readFile(fileOf('page.html'), 'utf8'),

@@ -7,7 +7,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 import { commitOf, versionsOf } from './build-facts.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { lockFileOf } from './lock-file.ts';
-import { buildPage } from './bundle-page.ts';
+import { pageText } from './bundle-page.ts';
 
 export const CLOUDS = ['gcp', 'azure'] as const;
 export type Cloud = (typeof CLOUDS)[number];
@@ -101,8 +101,7 @@ export async function bundleFunction(cloud: Cloud, source: FunctionSource): Prom
   if (cloud === 'azure') files.set('host.json', json(hostJsonOf(source)));
   for (const [name, from] of readAtRunTime(sdk.metafile)) files.set(name, await readFile(from));
   if (COMPARE.test(source.handler)) {
-    const { html, br, gzip } = await buildPage(provider);
-    files.set(PAGE, html).set(`${PAGE}.br`, br).set(`${PAGE}.gz`, gzip);
+    files.set(PAGE, Buffer.from(await pageText(provider)));
     files.set(BUILD, json({ commit: await commitOf(ROOT), versions: await versionsOf(ROOT, measured) }));
   }
   return { files, sourceMap: outputFiles.find(({ path: file }) => file.endsWith('.map'))!.contents };

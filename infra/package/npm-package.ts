@@ -67,7 +67,7 @@ async function buildEmulators(dist: string): Promise<void> {
 }
 
 /** Rejects with what it prints. */
-async function runTsc(...args: readonly string[]): Promise<void> {
+export async function runTsc(...args: readonly string[]): Promise<void> {
   const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
   await promisify(execFile)(process.execPath, [tsc, ...args], { timeout: TSC_TIMEOUT_MS });
 }

@@ -2,7 +2,7 @@
 // clouds' own tools have.
 import type { TokenCredential } from '@azure/core-auth';
 import type { AzureNamedKeyCredential, TableClient } from '@azure/data-tables';
-import { emulatorIn } from '../../../functions/gcp/emulator-address.ts';
+import { emulatorIn } from '../../../functions/gcp/platform.ts';
 import { azureTablesDriver } from '../../../shared/drivers/azure-tables.ts';
 import { accountIn } from '../../../shared/drivers/azure-tables/connection-string.ts';
 import { datastoreDriver, type DatastoreOptions } from '../../../shared/drivers/datastore.ts';

@@ -5,7 +5,7 @@ import { decode, encode, type EncodedValue, type Entry } from '../../../shared/s
 import { choice, given, UsageError, wholeNumber } from '../command-options.ts';
 import { printableKey, say, sayLines, warn } from '../print.ts';
 import { wholeTextOf } from '../terminal-text.ts';
-import { checkExact } from '../../../functions/http/exact-json.ts';
+import { checkExact } from '../../../functions/http/json-text.ts';
 import { encodedTable } from './copy.ts';
 import { LINE_BYTES_MAX } from './input.ts';
 import { FROM, storeCommand } from './open-store.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { decode, encode, type EncodedValue, type Entry, type PutItem } from '../../../shared/store/index.ts';
-import { checkExact } from '../../../functions/http/exact-json.ts';
+import { checkExact } from '../../../functions/http/json-text.ts';
 
 /** The codec of a line that names none. */
 const USUAL_CODEC = 'msgpack';

@@ -1,6 +1,5 @@
 // The function `compare`, in this process, with a cell that does as it is told.
-import { describe, expect, test } from 'vitest';
-import { placeOf } from '../../lab/fakes.ts';
+import { expect, test } from 'vitest';
 import type { CompareAppOptions } from '../../../functions/compare/compare-app.ts';
 import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
 import { CellError } from '../../../shared/lab/load/run-cell.ts';
@@ -9,7 +8,6 @@ import { fakeCompareApp } from './fake-app.ts';
 const cell = { layout: 'record', workload: 'ycsb-c', callers: 1, dataset: 'abc' };
 
 const HTML = '<style>p{}</style><script>1</script>';
-const PAGE = { html: Buffer.from(HTML), br: Buffer.from('as brotli'), gzip: Buffer.from('as gzip') };
 
 type RunCell = (request: CellRequest, signal: AbortSignal) => Promise<CellResult>;
 
@@ -21,7 +19,7 @@ function appOf(runCell: RunCell, more: Partial<CompareAppOptions> = {}) {
   const app = fakeCompareApp('datastore', 'c', {
     auth: { mode: 'keys', keys: { read: ['r'], write: ['w'], admin: ['a'], compare: ['c'] } },
     timeoutMs: 1_000,
-    page: PAGE,
+    page: Buffer.from(HTML),
     runCell,
     removeDataset: async (dataset) => void removed.push(dataset),
     ...more,
@@ -75,10 +73,6 @@ test.each([{ ...cell, callers: 0 }, { ...cell, url: 'http://peer' }, [], 'x'])(
   },
 );
 
-test('the function says where it runs', async () => {
-  expect(await (await appOf(untilAborted).get('/place')).json()).toEqual(placeOf('datastore'));
-});
-
 test('the function removes a dataset, and refuses a name that none can have', async () => {
   const { remove, removed } = appOf(untilAborted);
   expect((await remove('a%20b')).status).toBe(400);
@@ -120,29 +114,11 @@ test('the function loads a dataset with the defaults filled in', async () => {
   ]);
 });
 
-const get = (headers: Record<string, string>): Promise<Response> => appOf(untilAborted).get('', headers);
-
-describe('the live page', () => {
-  test.each([
-    ['gzip, deflate, br', 'br', 'as brotli'],
-    ['gzip;q=0.5, br;q=0', 'gzip', 'as gzip'],
-    ['zstd', null, HTML],
-    ['', null, HTML],
-  ])('the page goes to a caller that takes "%s" as %s', async (accepted, encoding, text) => {
-    const response = await get({ 'Accept-Encoding': accepted });
-    expect(response.headers.get('Content-Encoding')).toBe(encoding);
-    expect(response.headers.get('Vary')).toBe('Accept-Encoding');
-    expect(await response.text()).toBe(text);
-  });
-
-  test('the page is cached for ten minutes, and answered with 304 as long as it is the same', async () => {
-    const first = await get({ 'Accept-Encoding': 'br' });
-    expect(first.headers.get('Cache-Control')).toBe('public, max-age=600');
-    const etag = first.headers.get('ETag')!;
-    const again = await get({ 'Accept-Encoding': 'br', 'If-None-Match': `"other", W/${etag}` });
-    expect([again.status, await again.text(), again.headers.get('ETag')]).toEqual([304, '', etag]);
-    expect(again.headers.get('Cache-Control')).toBe('public, max-age=600');
-    // Another form has an ETag of its own.
-    expect((await get({ 'Accept-Encoding': 'gzip', 'If-None-Match': etag })).status).toBe(200);
-  });
+test('the page is cached for ten minutes, and may run its own script and style alone', async () => {
+  const response = await appOf(untilAborted).get('');
+  expect(await response.text()).toBe(HTML);
+  expect(response.headers.get('Cache-Control')).toBe('public, max-age=600');
+  expect(response.headers.get('Content-Security-Policy')).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^']*'; style-src-elem 'sha256-[^']*'; /,
+  );
 });

@@ -8,8 +8,6 @@ import { fakeResult } from '../../lab/fake-function.ts';
 import { placeOf } from '../../lab/fakes.ts';
 import { listening } from '../../support/listening.ts';
 
-const NO_PAGE = { html: new Uint8Array(), br: new Uint8Array(), gzip: new Uint8Array() };
-
 /** Takes `key` alone, for comparisons. */
 export function fakeCompareApp(provider: Provider, key: string, more: Partial<CompareAppOptions> = {}): App {
   return createCompareApp({
@@ -17,7 +15,7 @@ export function fakeCompareApp(provider: Provider, key: string, more: Partial<Co
     timeoutMs: 60_000,
     timeoutMaxMs: 300_000,
     log: () => {},
-    page: NO_PAGE,
+    page: new Uint8Array(),
     place: async () => placeOf(provider),
     runCell: async (request) => fakeResult(request, provider),
     prepareDataset: async () => {},

@@ -1,6 +1,6 @@
 // A short run of the fuzzer. `npm run fuzz` is the long one.
 import { expect, test } from 'vitest';
-import { fuzzed } from './fuzz-run.ts';
+import { fuzzed } from './fuzz.ts';
 
 test('whatever is asked has an answer that can be read, and no unexpected failure', async () => {
   const statuses = new Map<number, number>();

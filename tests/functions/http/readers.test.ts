@@ -1,9 +1,10 @@
-// The readers of JSON and MessagePack: what they take, and where they stop.
+// The readers of JSON and MessagePack: what they take, and where they stop. JSON merge patch.
 import { expect, test } from 'vitest';
+import { VALUES_MAX } from '../../../functions/http/body-reader.ts';
 import { encodedValue, parseJson } from '../../../functions/http/content.ts';
 import { JsonReader } from '../../../functions/http/json-reader.ts';
+import { mergePatch } from '../../../functions/http/merge-patch.ts';
 import { MsgpackReader } from '../../../functions/http/msgpack-content.ts';
-import { VALUES_MAX } from '../../../functions/http/body-reader.ts';
 import { batchIn } from '../../../functions/records/batch-body.ts';
 import { chanceOf, jsonOf, mutated } from '../fuzz/fuzz-chance.ts';
 import { JSON_TYPE, MSGPACK, nested } from '../suite/http-client.ts';
@@ -40,12 +41,6 @@ test('a byte order mark before JSON is skipped, also before a batch, and is not 
     { op: 'get', key: 'k' },
   ]);
   for (const json of ['\u{feff}[1]', '']) expect(() => encodedValue('json', marked(json))).toThrow('not JSON');
-});
-
-test('the value of a reader ends before the blanks behind it', () => {
-  const reader = new JsonReader(Buffer.from(' [1 , 2 ] \n'));
-  expect(reader.value().toString()).toBe('[1 , 2 ]');
-  reader.end();
 });
 
 test('names are read as JSON.parse reads them, with escapes and without', () => {
@@ -107,4 +102,43 @@ test.each([
   const body = Buffer.from(`{"operations":[{"op":"get","key":"k"},${operation}`);
   const refusal = { code, message: expect.stringContaining(said) };
   expect(() => batchIn(body, 'json')).toThrow(expect.objectContaining(refusal));
+});
+
+function merged(target: string, patch: string): string {
+  return Buffer.from(mergePatch(Buffer.from(patch))(Buffer.from(target))).toString();
+}
+
+// RFC 7396, appendix A.
+test.each([
+  ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+  ['{"a":"b"}', '{"a":null}', '{}'],
+  ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+  ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+  ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+  ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+  ['["a","b"]', '["c","d"]', '["c","d"]'],
+  ['{"a":"b"}', '["c"]', '["c"]'],
+  ['{"a":"foo"}', 'null', 'null'],
+  ['{"a":"foo"}', '"bar"', '"bar"'],
+  ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+  ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
+  ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+])('%s patched by %s is %s', (target, patch, expected) => {
+  expect(merged(target, patch)).toBe(expected);
+});
+
+test('what nobody names keeps its bytes, and so does what the patch brings', () => {
+  const target = '{ "n": 12345678901234567890, "m": { "x": 1e400, "y": 1.0 }, "__proto__": [ 1 ] }';
+  expect(merged(target, '{"m":{"y":2.50}}')).toBe(
+    '{"n":12345678901234567890,"m":{"x":1e400,"y":2.50},"__proto__":[ 1 ]}',
+  );
+});
+
+test.each([
+  ['{"a":1,"a":2}', '{"b":1}'],
+  ['{"b":1}', '{"a":1,"a":2}'],
+])('a name that stands twice is refused: %s patched by %s', (target, patch) => {
+  expect(() => merged(target, patch)).toThrow('stands twice');
 });

@@ -64,14 +64,6 @@ test('a caller that asks for no trace gets none, and its own context is logged',
   expect(collector.spans.length).toBe(before);
 });
 
-test('a request that fails has the code of its problem', async () => {
-  fault = { refuse: 'denied' };
-  await client.put('/v1/tables/users/records/bob', JSON_TYPE, '1');
-  fault = undefined;
-  const { span } = await collected('PUT /v1/tables/:table/records/:key');
-  expect(span.status).toEqual({ code: 2, message: 'unavailable' });
-});
-
 test('what a collector refuses is dropped, and said', async () => {
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   onTestFinished(() => said.mockRestore());
@@ -84,4 +76,12 @@ test('what a collector refuses is dropped, and said', async () => {
     message: 'spans: OTLPExporterError: Temporary Redirect',
   });
   expect(collector.requests.map(({ url }) => url)).not.toContain('/elsewhere');
+});
+
+test('a request that fails has the code of its problem', async () => {
+  fault = { refuse: 'denied' };
+  await client.put('/v1/tables/users/records/bob', JSON_TYPE, '1');
+  fault = undefined;
+  const { span } = await collected('PUT /v1/tables/:table/records/:key');
+  expect(span.status).toEqual({ code: 2, message: 'unavailable' });
 });

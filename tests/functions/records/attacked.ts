@@ -23,11 +23,7 @@ const PUT = '\x81\xaaoperations\x91\x83\xa2op\xa3put\xa3key\xa1k\xa5value';
 const attacks: [what: string, contentType: string, body: Buffer][] = [
   ['maps in an unknown member', MSGPACK, filled(`\x81\xa1x${MILLIONS}`, '\x80')],
   ['maps in a value', MSGPACK, filled(PUT + MILLIONS, '\x80')],
-  ['operations', MSGPACK, filled(`\x81\xaaoperations${MILLIONS}`, '\x80')],
-  ['levels that end', JSON_TYPE, Buffer.from(`{"a":${'['.repeat(BYTES / 2 - 8)}${']'.repeat(BYTES / 2 - 8)}}`)],
   ['levels in a value', JSON_TYPE, filled('{"operations":[{"op":"put","key":"k","value":', '[')],
-  ['maps in a key', MSGPACK, filled(`\x81\xaaoperations\x91\x82\xa2op\xa3get\xa3key${MILLIONS}`, '\x80')],
-  ['objects in an unknown member', JSON_TYPE, filled('{"x":[', '{},', '{}]}')],
   ['objects in a value', JSON_TYPE, filled('{"operations":[{"op":"put","key":"k","value":[', '{},', '{}]}]}')],
   ['a key', JSON_TYPE, filled('{"operations":[{"op":"get","key":"', '\\u0001', '"}]}')],
 ];

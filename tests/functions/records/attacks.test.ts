@@ -13,11 +13,7 @@ test('a process with 64 MiB of heap refuses each of these bodies', { timeout: 12
   expect(JSON.parse(stdout)).toEqual({
     'maps in an unknown member': '400 invalid: body: unknown member "x"; known: operations, atomic',
     'maps in a value': TOO_MANY,
-    operations: '400 invalid: operations: expected at most 1000 items',
-    'levels that end': '400 invalid: body: unknown member "a"; known: operations, atomic',
     'levels in a value': expect.stringMatching(TOO_DEEP),
-    'maps in a key': '400 invalid: operations.0: key holds neither a list nor an object',
-    'objects in an unknown member': '400 invalid: body: unknown member "x"; known: operations, atomic',
     'objects in a value': TOO_MANY,
     'a key': '413 too_large: a text exceeds 4194304 bytes: send less',
     health: '200',

@@ -131,12 +131,6 @@ test.each(['application/msgpack', 'application/x-msgpack', 'Application/VND.MsgP
   },
 );
 
-test('bytes are given as bytes alone', async () => {
-  const record = await freshRecord();
-  await put(record, BYTES, Buffer.from([1]));
-  await expectProblem(await admin(record, { headers: { Accept: JSON_TYPE } }), 406, 'not_acceptable');
-});
-
 const GZIP = { 'Content-Encoding': 'gzip' };
 
 test.each<[string, number, string, string, string | Buffer, Record<string, string>?]>([

@@ -1,5 +1,9 @@
-// Tables.
-import { expect, test } from 'vitest';
+// Tables; looks into what is stored of them; and whether the store can be read.
+import { afterEach, expect, test, vi } from 'vitest';
+import { memoryDriver, type MemoryFault, memoryState } from '../../../shared/drivers/memory.ts';
+import { openStore } from '../../../shared/store/index.ts';
+import { damage, storedEntities } from '../../store/damage.ts';
+import { partName } from '../../support/ids.ts';
 import { expectProblem, JSON_TYPE } from '../suite/http-client.ts';
 import { served } from './served.ts';
 
@@ -43,23 +47,6 @@ test('containers take effect when the table is created, and a repeated PUT is wa
   });
 });
 
-test('order key with containers is invalid, whether the table exists or not', async () => {
-  const table = await freshTable('key');
-  for (const path of [table, `${table}c`])
-    await expectProblem(await put(path, JSON_TYPE, '{"order":"key","containers":8}'), 400, 'invalid');
-  expect((await put(table, JSON_TYPE, '{"order":"key","containers":1}')).status).toBe(200);
-});
-
-test('a dropped and recreated table shows none of its old records', async () => {
-  const table = await freshTable();
-  await put(`${table}/records/k`, JSON_TYPE, '1');
-  expect((await drop(table)).status).toBe(204);
-  await expectProblem(await admin(`${table}/records/k`), 404, 'table_not_found');
-  expect((await admin(table, { method: 'PUT' })).status).toBe(201);
-  await expectProblem(await admin(`${table}/records/k`), 404, 'record_not_found');
-  expect((await put(`${table}/records/k`, JSON_TYPE, '2')).status).toBe(204);
-});
-
 test.each(['', '?confirm=', '?confirm=else', '?confirm=*'])('an unconfirmed drop drops nothing: %s', async (query) => {
   const table = await freshTable();
   const { detail } = await expectProblem(await admin(table + query, { method: 'DELETE' }), 400, 'invalid');
@@ -80,4 +67,99 @@ test('a table of groups shows what they are by, and a PUT with others is a confl
   await expectProblem(await put(table, JSON_TYPE, '{"order":"key","groupBy":":"}'), 409, 'conflict');
   for (const options of ['{"groupBy":"/"}', '{"order":"key","groupBy":"ab"}'])
     await expectProblem(await put(table, JSON_TYPE, options), 400, 'invalid');
+});
+
+const POST = { method: 'POST' };
+
+async function opened() {
+  const state = memoryState();
+  const driver = memoryDriver({ state });
+  const store = openStore({ driver });
+  const table = await store.table<number>('t', { order: 'key' });
+  await table.putMany([1, 2, 3].map((value) => ({ key: `k${value}`, value })));
+  return { driver, ...served(store) };
+}
+
+test('verify, stats and inspect tell an admin of a table', async () => {
+  const { admin, json } = await opened();
+  const verified = await (await admin('/v1/tables/t/verify', POST)).json();
+  expect(verified).toMatchObject({ records: 3, findings: [], findingCount: 0 });
+  const counted = await json('/v1/tables/t/stats');
+  expect(counted).toMatchObject({ records: 3, levels: [{ level: 0, containers: 1 }] });
+  expect(counted).not.toHaveProperty('findings');
+  const shown = await json('/v1/tables/t/inspect?key=k2');
+  expect(shown).toMatchObject({ container: 't!t!', header: { order: 'key', state: 'live' }, pages: [{ records: 3 }] });
+});
+
+test('what is damaged is told; what is not there, or asked for wrongly, is a problem', async () => {
+  const { admin, driver } = await opened();
+  await expectProblem(await admin('/v1/tables/none/stats'), 404, 'table_not_found');
+  await expectProblem(await admin('/v1/tables/t/inspect?container=t!other!'), 400, 'invalid');
+  await expectProblem(await admin('/v1/tables/t/verify?x=1', POST), 400, 'invalid');
+  const before = await storedEntities(driver, 't');
+  await damage(driver, before, { id: before[0]!.id, part: partName('p0'), edit: 'flipped' });
+  const verified = await (await admin('/v1/tables/t/verify', POST)).json();
+  expect(verified).toMatchObject({ findingCount: 1, findings: [{ kind: 'damaged', container: 't!t!', page: 0 }] });
+});
+
+test('a table with a damaged root is listed beside the others, by its name and what is wrong', async () => {
+  const { admin, driver } = await opened();
+  await admin('/v1/tables/other', { method: 'PUT' });
+  const before = await storedEntities(driver, 't');
+  await damage(driver, before, { id: before[0]!.id, part: partName('h'), edit: 'cut' });
+  const { tables } = (await (await admin('/v1/tables')).json()) as { tables: object[] };
+  expect(tables).toEqual([
+    { name: 'other', order: 'hash', createdAt: expect.any(String) },
+    { name: 't', damage: expect.stringContaining('damaged or newer header') },
+  ]);
+  await expectProblem(await admin('/v1/tables/t'), 500, 'corrupt');
+});
+
+test('a table that takes longer than the deadline allows is left to the command line', async () => {
+  const silent = memoryDriver({ state: memoryState(), faults: () => new Promise(() => {}) });
+  const { admin } = served(openStore({ driver: silent }));
+  const ended = await admin('/v1/tables/t/stats', { headers: { 'Stowage-Timeout-Ms': '20' } });
+  const { detail, retryable } = await expectProblem(ended, 503, 'aborted');
+  expect([detail, retryable]).toEqual([expect.stringContaining('stowage stats'), false]);
+});
+
+afterEach(() => void vi.useRealTimers());
+
+function asked(fault: () => MemoryFault | undefined) {
+  let reads = 0;
+  const faults = (): MemoryFault | undefined => {
+    reads += 1;
+    return fault();
+  };
+  const store = openStore({ driver: memoryDriver({ faults }) });
+  const { send } = served(store);
+  return { ask: () => send('/v1/ready'), reads: () => reads };
+}
+
+test('the route reads the store once for all who ask within five seconds, without a key', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const { ask, reads } = asked(() => undefined);
+  const answers = await Promise.all([ask(), ask(), ask()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await answers[0].text()).toBe('{"status":"ready"}');
+  vi.advanceTimersByTime(4_999);
+  expect((await ask()).status).toBe(200);
+  expect(reads()).toBe(1);
+  vi.advanceTimersByTime(1);
+  expect((await ask()).status).toBe(200);
+  expect(reads()).toBe(2);
+});
+
+test('the route answers 503 where the store denies access, and reads it again after five seconds', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  let fault: MemoryFault | undefined = { refuse: 'denied' };
+  const { ask, reads } = asked(() => fault);
+  const problem = await expectProblem(await ask(), 503, 'unavailable');
+  expect(problem.detail).toBe('the store cannot be read now');
+  const again = await ask();
+  expect([again.status, again.headers.get('Retry-After')]).toEqual([503, '5']);
+  expect(reads()).toBe(1);
+  fault = undefined;
+  vi.advanceTimersByTime(5_000);
+  expect((await ask()).status).toBe(200);
 });

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { checkExact } from '../../../functions/http/exact-json.ts';
+import { checkExact } from '../../../functions/http/json-text.ts';
 import { explained } from '../../../infra/cli/explain.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';

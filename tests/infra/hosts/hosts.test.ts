@@ -10,10 +10,9 @@ import type { FunctionHost } from '../../../infra/hosts/local-host.ts';
 import { folderOf, packageAndUnpack } from '../../../infra/package/package.ts';
 import { SHORT } from '../../../shared/drivers/conformance/run.ts';
 import { cellResultSchema } from '../../../shared/lab/load/cell.ts';
-import { KEYS } from '../../functions/test-keys.ts';
+import { KEYS, tokenOf } from '../../functions/test-keys.ts';
 import { type Client, clientOf, expectProblem, JSON_TYPE, type Send } from '../../functions/suite/http-client.ts';
 import { describeHost } from '../../functions/suite/host.ts';
-import { tokenOf } from '../../functions/vacuum/id-token.ts';
 import { attributesOf, type CollectedSpan, startCollector } from '../../support/collector.ts';
 import { fileFolder } from '../../support/folder.ts';
 import { azureEnvironment, gcpEnvironment, sendTo } from './record-hosts.ts';
@@ -118,12 +117,6 @@ describe.each([
     await expectProblem(await ask('https://other.example'), 405, 'method_not_allowed');
   });
 
-  test('reads a body that comes in pieces, without a length', async () => {
-    const pieces = ReadableStream.from([Buffer.from('{"options":'), Buffer.from('1}')]);
-    const init = { method: 'PUT', headers: { 'Content-Type': JSON_TYPE }, body: pieces, duplex: 'half' } as RequestInit;
-    await expectProblem(await client.admin('/v1/tables/pieces', init), 400, 'invalid');
-  });
-
   test('keeps a connection on which a body was refused', async () => {
     const headers = { ...asAdmin, 'Content-Type': 'application/octet-stream' };
     const piece = `80000\r\n${'x'.repeat(0x80000)}\r\n`;
@@ -147,21 +140,12 @@ describe.each([
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
   });
 
-  test('turns a method that fetch does not know into a problem', async () => {
-    const answer = await rawRequest(host, 'TRACE /v1/tables HTTP/1.1', asAdmin);
-    expect(answer).toMatch(/^HTTP\/1\.1 40[45] /);
-    expect(answer).not.toContain('<html');
-  });
-
-  test('takes a target that names scheme and host, as one to a proxy does', async () => {
-    const line = 'GET http://elsewhere.example/v1/tables/nowhere HTTP/1.1';
-    expect(await rawRequest(host, line, asAdmin)).toContain('"code":"table_not_found"');
-  });
-
-  test('refuses a bare # in the target, of which the rest would be lost', async () => {
-    const answer = await rawRequest(host, 'DELETE /v1/tables/nowhere#else HTTP/1.1', asAdmin);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"malformed"/);
-    expect(await rawRequest(host, 'GET /v1/tables?x=1#y HTTP/1.1', asAdmin)).toContain('write it as %23');
+  test.each([
+    ['with a method that fetch does not know', 'TRACE /v1/tables', /^HTTP\/1\.1 40[45] (?![^]*<html)/],
+    ['as one to a proxy', 'GET http://elsewhere.example/v1/tables/nowhere', /"code":"table_not_found"/],
+    ['with a bare #', 'DELETE /v1/tables/nowhere#else', /^HTTP\/1\.1 400 [^]*"code":"malformed"/],
+  ])('answers a target %s by a problem', async (_what, target, answer) => {
+    expect(await rawRequest(host, `${target} HTTP/1.1`, asAdmin)).toMatch(answer);
   });
 
   test.each(['DELETE {table}/records/..', 'PUT {table}/records/zz/../victim', 'PUT {table}/records/zz\\victim'])(
@@ -174,26 +158,6 @@ describe.each([
       expect(await client.json(`${table}/records`)).toEqual({ records: [] });
     },
   );
-
-  // As reported of Azure's (azure-functions-host#3998, #9290).
-  test('a record is reached by a key in the query behind a front end that decodes %2F in paths', async () => {
-    const send = sendTo(host, gate);
-    const decoding: Send = (target, init) =>
-      send(
-        target.replace(/^[^?]*/, (path) => path.replaceAll('%2F', '/')),
-        init,
-      );
-    const behind = clientOf('behind it', decoding, KEYS);
-    const table = await client.freshTable();
-    const { detail } = await expectProblem(await behind.admin(`${table}/records/7%2Forder`), 404, 'route_not_found');
-    expect(detail).toContain('/record?key=');
-    const record = `${table}/record?key=7%2Forder`;
-    expect((await behind.put(record, JSON_TYPE, '{"a":1}')).status).toBe(204);
-    expect(await behind.json(record)).toEqual({ a: 1 });
-    expect(await client.json(`${table}/records/7%2Forder`)).toEqual({ a: 1 });
-    expect((await behind.admin(record, { method: 'DELETE' })).status).toBe(204);
-    await expectProblem(await behind.admin(record), 404, 'record_not_found');
-  });
 
   test('a put is a request, a call of the store, and its requests, as a collector sees it', async () => {
     const id = randomBytes(16).toString('hex');
@@ -292,15 +256,6 @@ describe.each([
       versions: { '@stowage/store': expect.any(String), msgpackr: expect.any(String) },
     });
     expect(second).toMatchObject({ place: first.place, isCold: false });
-  });
-
-  test('loads a dataset, works on it, and takes containers of another size', async () => {
-    const dataset = { layout: 'container', dataset: 'loaded', records: 300, containerKib: 64 };
-    expect((await postTo(compare, '/v1/compare/datasets', dataset)).status).toBe(204);
-    const work = { ...cell, ...dataset, workload: 'ycsb-e' };
-    const response = await post(compare, work);
-    expect(cellResultSchema.parse(await response.json())).toMatchObject({ errors: {}, workload: 'ycsb-e' });
-    expect((await remove('loaded')).status).toBe(204);
   });
 
   test('ends a cell whose caller hangs up, and removes what it made', async () => {

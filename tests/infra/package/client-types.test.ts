@@ -1,12 +1,14 @@
-// shared/client/openapi.ts is made of the functions' OpenAPI document, with one answer for all
-// problems of an operation. Run this file with `-u` to write it.
+// The types of shared/client/openapi.ts are those that openapi-typescript makes of the functions'
+// OpenAPI document, with one answer for all problems of an operation.
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { pathToFileURL } from 'node:url';
 import { expect, inject, test } from 'vitest';
+import { ROOT } from '../../../infra/package/bundle.ts';
+import { runTsc } from '../../../infra/package/npm-package.ts';
 import { appsOn } from '../../functions/apps.ts';
+import { fileFolder } from '../../support/folder.ts';
 
-const FILE = fileURLToPath(new URL('../../../shared/client/openapi.ts', import.meta.url));
 const PROBLEM = 'application/problem+json';
 
 interface Operation {
@@ -22,15 +24,39 @@ interface Generator {
   readonly astToString: (ast: unknown) => string;
 }
 
+/** Tells by its error which operations differ. Intersections are written out as one object. */
+const COMPARISON = `
+import type * as made from './made.ts';
+import type * as own from '${path.join(ROOT, 'shared/client/openapi.ts')}';
+
+type Plain<T> = T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Of<Paths, P, M> = P extends keyof Paths ? (M extends keyof Paths[P] ? Plain<Paths[P][M]> : 'absent') : 'absent';
+type Differing<A, B> = {
+  [P in keyof A]: {
+    [M in keyof A[P]]-?: Same<Of<A, P, M>, Of<B, P, M>> extends true ? never : [M, P];
+  }[keyof A[P]];
+}[keyof A];
+
+declare const differing: Differing<made.paths, own.paths> | Differing<own.paths, made.paths>;
+differing satisfies never;
+declare const problem: Same<Plain<made.components['schemas']>, Plain<own.components['schemas']>>;
+problem satisfies true;
+`;
+
 const tools = inject('tools');
 
 test.skipIf(tools === undefined)('the client has the types of the document', async () => {
   const place = path.join(tools!, 'openapi-typescript/dist/index.mjs');
   const { default: typesOf, astToString } = (await import(pathToFileURL(place).href)) as Generator;
-  const types = astToString(await typesOf(await document()));
-  const head = '// Made of the OpenAPI document: tests/infra/package/client-types.test.ts writes it.\n';
-  const options = { ...(await resolveConfig(FILE)), filepath: FILE };
-  await expect(await format(head + types, options)).toMatchFileSnapshot(FILE);
+  const folder = await fileFolder();
+  const file = path.join(folder, 'comparison.ts');
+  await writeFile(path.join(folder, 'made.ts'), astToString(await typesOf(await document())));
+  await writeFile(file, COMPARISON);
+  const options =
+    '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --allowImportingTsExtensions --module nodenext';
+  const checked = runTsc(...options.split(' '), '--target', 'es2024', '--types', '', file);
+  expect(await checked.catch(({ stdout }: { stdout: string }) => stdout)).toBeUndefined();
 });
 
 async function document(): Promise<Document> {

@@ -1,13 +1,15 @@
-// Azure's handler under the library's own HTTP proxy. That a caller's hanging up ends its request,
-// and that targets come as they arrived, shows on the host: tests/infra/hosts/hosts.test.ts.
+// Azure's side of the functions: its handler under the library's own HTTP proxy, its environment,
+// and the token of its identity. That a caller's hanging up ends its request, and that targets come
+// as they arrived, shows on the host: tests/infra/hosts/hosts.test.ts.
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { HttpRequest, HttpResponseInit, InvocationContext } from '@azure/functions';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { handlerOf } from '../../../functions/azure/azure-http.ts';
+import { managedIdentity } from '../../../functions/azure/platform.ts';
 import type { Invocation } from '../../../functions/http/http-app.ts';
 import type { LogLine } from '../../../functions/http/log.ts';
-import { handlerOf } from '../../../functions/azure/azure-http.ts';
 import { listening } from '../../support/listening.ts';
 
 test('the signal of a request whose answer has arrived stays as it is', async () => {
@@ -85,4 +87,39 @@ test('an answer that streams has all of the body that it reads, and what it leav
   const { body } = (await handlerOf({ fetch: echo })(sent as unknown as HttpRequest, context)) as HttpResponseInit;
   expect(await new Response(body as ReadableStream<Uint8Array>).text()).toBe('0 1 2 ');
   await expect.poll(() => read).toBe(9);
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+const KEY = 'wrong environment: STOWAGE_TABLES_KEY: expected an access key of the account, in base64';
+
+test.each([
+  ['STOWAGE_TABLES_KEY', 'secret!', KEY],
+  ['STOWAGE_TABLES_KEY', 'AccountName=secret;AccountKey=a2V5', KEY],
+  ['STOWAGE_TABLES_KEY', '@Microsoft.KeyVault(SecretUri=https://secret.vault)', KEY],
+  // A comparison makes and drops tables of that name.
+  ['STOWAGE_TABLES_TABLE', 'StowageComparisonUsers', "STOWAGE_TABLES_TABLE: stowagecomparison... is the comparison's"],
+])('%s is refused, and its value not repeated: %s', async (name, value, message) => {
+  vi.stubEnv('STOWAGE_AUTH', 'none');
+  vi.stubEnv('STOWAGE_TABLES_ENDPOINT', 'https://account.table.core.windows.net');
+  vi.stubEnv('STOWAGE_TABLES_ACCOUNT', 'account');
+  vi.stubEnv('STOWAGE_TABLES_KEY', 'a2V5');
+  vi.stubEnv(name, value);
+  vi.resetModules();
+  const loading = import('../../../functions/azure/instance.ts');
+  await expect(loading).rejects.toThrow(message);
+  await expect(loading).rejects.not.toThrow(value);
+});
+
+test('the secret of the identity’s endpoint does not follow it to another place', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, outgoing) => {
+    asked.push(url?.split('?')[0]);
+    outgoing.writeHead(302, { Location: '/elsewhere' }).end();
+  });
+  const endpoint = `http://127.0.0.1:${await listening(server)}/token`;
+  onTestFinished(() => void server.close());
+  const identity = managedIdentity({ endpoint, secret: 'secret', clientId: undefined });
+  await expect(identity.getToken('https://storage.azure.com/.default')).rejects.toThrow('fetch failed');
+  expect(asked).toEqual(['/token']);
 });

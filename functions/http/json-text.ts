@@ -1,5 +1,21 @@
-// Checks that nothing of a user's JSON is lost when it is parsed.
-import { decimalOf } from './decimal.ts';
+// What parsing a text of JSON would lose: a mark, digits of numbers, names that stand twice.
+
+const MARK = [0xef, 0xbb, 0xbf];
+
+/** The bytes behind a mark. */
+export function withoutMark(bytes: Uint8Array): Uint8Array {
+  return MARK.every((byte, index) => bytes[index] === byte) ? bytes.subarray(MARK.length) : bytes;
+}
+
+/** The same text for all decimal numbers that are equal. Zero has no sign. */
+export function decimalOf(text: string): string {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text)!;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  let length = digits.length;
+  while (digits[length - 1] === '0') length -= 1;
+  if (length === 0) return '0';
+  return `${sign}${digits.slice(0, length)}e${Number(exponent) - fraction.length + digits.length - length}`;
+}
 
 /** A longer number is cut in a message. */
 const LONG_NUMBER = /(?<=^.{40}).+/;

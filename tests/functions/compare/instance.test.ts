@@ -1,9 +1,14 @@
-// A function says where it runs.
+// What an instance of `compare` tells of itself: where it runs, its times, what a store is billed.
+import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { azureFacts } from '../../../functions/azure/platform.ts';
-import { placeOf } from '../../../functions/compare/where-it-runs.ts';
+import { storeUsage } from '../../../functions/compare/process-usage.ts';
+import { placeOf, processorTimes, timesOf } from '../../../functions/compare/where-it-runs.ts';
 import { googleFacts } from '../../../functions/gcp/platform.ts';
+import { measured } from '../../../shared/drivers/measured.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { placeSchema } from '../../../shared/lab/load/instance-place.ts';
+import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -75,10 +80,45 @@ test('the rest is what Node and the system say; from its sources a function know
   expect(place.memoryBytes).toBeGreaterThan(1_000_000);
 });
 
-test('an instance is cold until its first cell', async () => {
-  vi.resetModules();
-  const { instance } = await import('../../../functions/compare/where-it-runs.ts');
-  expect([instance.takeCold(), instance.takeCold()]).toEqual([true, false]);
-  expect(instance.uptimeMs()).toBeGreaterThan(0);
-  expect(instance.memoryBytes()).toBeGreaterThan(1_000_000);
+const STAT = 'cpu  100 0 50 800 0 10 20 20 5 0\ncpu0 50 0 25 400 0 5 10 10 2 0\nintr 1';
+
+test('the times are nanoseconds run and waited, and ticks of ten milliseconds, guests not counted twice', () => {
+  expect(timesOf('3000000 1500000 2\n', STAT)).toEqual({ ranMs: 3, waitedMs: 1.5, machineMs: 10_000, stolenMs: 200 });
+});
+
+test.each([
+  ['', STAT],
+  ['0 0 0', 'cpu 1 2 3'],
+  ['hidden', STAT],
+])('no times are told from %j and %j', (schedstat, stat) => {
+  expect(timesOf(schedstat, stat)).toBeUndefined();
+});
+
+test.runIf(process.platform === 'linux')('this process has its times on Linux, unless a sandbox hides them', () => {
+  const isHidden = !existsSync('/proc/self/schedstat') || !existsSync('/proc/stat');
+  expect(processorTimes()?.ranMs ?? 0).toSatisfy((ranMs: number) => isHidden || ranMs > 0);
+});
+
+const OPTIONS = { timeoutMs: 1_000 };
+
+test('Datastore bills entities, Azure Table Storage requests', async () => {
+  const { driver, counters } = measured(memoryDriver());
+  const part = { name: partName('h'), bytes: Uint8Array.of(1, 2, 3), chunksBefore: 0 };
+  const ids = ['a', 'b', 'c'].map(entityId);
+  const outcomes = await driver.write(
+    ids.map((id) => ({ kind: 'insert', id, parts: [part] })),
+    OPTIONS,
+  );
+  await driver.read(
+    ids.map((id) => ({ id, parts: 'all' })),
+    OPTIONS,
+  );
+  await driver.list('', undefined, 10, OPTIONS);
+  const versions = outcomes.map((outcome) => (outcome.kind === 'written' ? outcome.version : entityVersion('')));
+  await driver.remove([{ id: entityId('a'), version: versions[0]! }], OPTIONS);
+
+  const bytes = { bytesWritten: 9, bytesRead: 9, retries: {}, conflicts: 0 };
+  const [entities, requests] = [3, 1].map((writes) => ({ reads: 4, writes, deletes: 1 }));
+  expect(storeUsage('datastore', counters)).toEqual({ ...bytes, requests: 4, billable: entities });
+  expect(storeUsage('azure-tables', counters)).toEqual({ ...bytes, requests: 6, billable: requests });
 });
