@@ -35,5 +35,5 @@ export type {
 export { TABLE_NAME } from './format/entity-ids.ts';
 export { openStore } from './store.ts';
 export { systemRuntime } from './system/system-runtime.ts';
-export { VALUE_DEPTH_MAX } from './table/check-value.ts';
+export { RECORD_BYTES_MAX, VALUE_DEPTH_MAX } from './table/check-value.ts';
 export { decode, encode } from './table/encode-value.ts';

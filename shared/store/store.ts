@@ -30,7 +30,7 @@ import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { checkTtl } from './table/actions.ts';
 import { traceOperation } from './system/tracing.ts';
-import { Admission } from './table/admission.ts';
+import { Admission } from './table/table-context.ts';
 import { StoredTable } from './table/table.ts';
 import { decodeValue } from './table/encode-value.ts';
 

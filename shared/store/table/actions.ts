@@ -1,17 +1,16 @@
-// Turns puts, updates, touches and deletes into actions. What an action with a condition does is
-// decided from the record, at each attempt.
+// Turns puts, updates, touches and deletes into actions, and their verdicts into what callers hear.
+// What an action with a condition does is decided from the record, at each attempt.
 import { types } from 'node:util';
-import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
+import type { Action, Batch, Clearing, Decide, Decision, Verdict } from '../container/change.ts';
 import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
-import { StoreError } from '../contract/errors.ts';
-import type { UpdateItem } from '../contract/results.ts';
+import { asStoreError, StoreError } from '../contract/errors.ts';
+import type { DeleteOutcome, PutOutcome, UpdateItem, UpdateOutcome } from '../contract/results.ts';
 import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
-import { compareBytes } from '../format/bytes.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/stored-record.ts';
 import { pathStep } from './check-value.ts';
-import { decodeEntry, encodeValue, type ValueContext } from './encode-value.ts';
-import { matches } from './record-version.ts';
+import { decodeEntry, encodeValue, type ValueContext, versionOf } from './encode-value.ts';
 
 /** The last moment that a Date can hold. */
 const LATEST_MS = 8.64e15;
@@ -26,6 +25,11 @@ export interface ActionContext extends ValueContext {
 }
 
 const NOTHING: Decision = { kind: 'none' };
+
+/** An item of a call, whose outcome names its key. */
+export interface Keyed {
+  readonly key: string;
+}
 
 /** `bytes`: the size of the encoded value; 0 if it is not known yet. */
 export interface Prepared {
@@ -61,6 +65,12 @@ function writeIf(
     if (!matches(ifVersion, current, incarnation)) return conflict('the record is not at the version given', where);
     return writing;
   };
+}
+
+/** Whether the record has the version that a call asks for; true if the call asks for none. */
+function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
+  if (ifVersion === undefined) return true;
+  return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;
 }
 
 /** `change` runs at each attempt. Throws `invalid` for a bad `ttlMs`. */
@@ -197,4 +207,34 @@ function refusal(issues: readonly SchemaIssue[]): string {
   const path = (first?.path ?? []).map((step) => pathStep(typeof step === 'object' ? step.key : step));
   const more = others.length === 0 ? '' : ` (${others.length} more in the cause)`;
   return `the schema refuses value${path.join('')}: ${first?.message}${more}`;
+}
+
+/** The version that a change gave its record; undefined if it changed nothing. */
+export function versionAfter(verdict: Verdict): string | undefined {
+  return verdict.kind === 'applied' ? versionOf(verdict) : undefined;
+}
+
+/** A put that does not fail takes effect. */
+export function putOutcome({ key }: Keyed, verdict: Verdict): PutOutcome {
+  if (verdict.kind === 'failed') return { status: 'failed', key, error: asStoreError(verdict.error) };
+  return { status: 'written', key, version: versionAfter(verdict)! };
+}
+
+export function deleteOutcome({ key }: Keyed, verdict: Verdict): DeleteOutcome {
+  if (verdict.kind === 'failed') return { status: 'failed', key, error: asStoreError(verdict.error) };
+  const version = versionAfter(verdict);
+  return version === undefined ? { status: 'absent', key } : { status: 'deleted', key, version };
+}
+
+export function updateOutcome<V>(context: ActionContext, key: string, verdict: Verdict): UpdateOutcome<V> {
+  if (verdict.kind === 'failed') return { status: 'failed', key, error: updateError(context, key, verdict.error) };
+  const { kind, incarnation, record } = verdict;
+  if (record === undefined) return deleteOutcome({ key }, verdict);
+  const status = kind === 'applied' ? 'written' : 'unchanged';
+  return { status, ...decodeEntry<V>(context, key, record, incarnation) };
+}
+
+function updateError({ table }: ActionContext, key: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError('invalid', 'the function given to update threw: see the cause', { table, key, cause: error });
 }

@@ -3,6 +3,9 @@
 import { types } from 'node:util';
 import { isKnownToPackr } from './msgpack.ts';
 
+/** The most bytes of a key and its encoded value, which fit every provider's entity. */
+export const RECORD_BYTES_MAX = 512 * 1024;
+
 /** The most levels of arrays, objects, Maps and Sets, few enough for any recursive reader. */
 export const VALUE_DEPTH_MAX = 100;
 

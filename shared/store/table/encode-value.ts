@@ -5,13 +5,8 @@ import type { Entry } from '../contract/results.ts';
 import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/stored-record.ts';
-import { checkValue, Refusal } from './check-value.ts';
-import { unpackValue } from './msgpack-reader.ts';
-import { packValue } from './msgpack.ts';
-import { versionOf } from './record-version.ts';
-
-/** The most bytes of a key and its encoded value, which fit every provider's entity. */
-export const RECORD_BYTES_MAX = 512 * 1024;
+import { checkValue, RECORD_BYTES_MAX, Refusal } from './check-value.ts';
+import { packValue, unpackValue } from './msgpack.ts';
 
 /** The tags of FORMAT.md. */
 const TAG_NAMES = ['bytes', 'msgpack', 'json'] as const;
@@ -107,5 +102,7 @@ export function decodeEntry<V>(context: ValueContext, key: string, record: Store
   return { key, value, version: versionOf({ incarnation, version }), expiresAtMs };
 }
 
-/** What a scan gives for a stored record: an entry, or the key alone. */
-export type Give<T> = (record: StoredRecord, incarnation: Id64) => T;
+/** A record's version as users see it. It never returns for the same key. */
+export function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {
+  return `${incarnation}-${version.toString(36)}`;
+}

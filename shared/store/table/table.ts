@@ -27,7 +27,7 @@ import type {
   UpdateItem,
   UpdateOutcome,
 } from '../contract/results.ts';
-import { saysNothingWritten, StoreError } from '../contract/errors.ts';
+import { asStoreError, saysNothingWritten, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION, SOURCE } from '../contract/check-options.ts';
 import type { TableStats } from '../contract/stats.ts';
 import { decodeKey, encodeKey } from '../format/position.ts';
@@ -35,32 +35,26 @@ import { traceOperation } from '../system/tracing.ts';
 import {
   type ActionContext,
   checkBatch,
+  deleteOutcome,
+  type Keyed,
   prepareDelete,
   prepareItem,
   preparePut,
   prepareTouch,
   prepareUpdate,
   type Prepared,
+  putOutcome,
+  updateOutcome,
+  versionAfter,
 } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './table-context.ts';
-import { countFirstLeaf, type DoStep, sumOverLeaves } from './leaf-ranges.ts';
-import { partition } from './scan-shards.ts';
-import {
-  deleteOutcome,
-  noVerdict,
-  putOutcome,
-  unlessFailed,
-  updateOutcome,
-  verdictItself,
-  withoutStatus,
-} from './outcomes.ts';
+import { countFirstLeaf, type DoStep, partition, sumOverLeaves } from './leaf-ranges.ts';
 import { RecordReader } from './read.ts';
-import { TableScan } from './scan.ts';
-import { decodeEntry, type Give } from './encode-value.ts';
-import { type Keyed, Writer } from './write.ts';
+import { type Give, TableScan } from './scan.ts';
+import { decodeEntry } from './encode-value.ts';
+import { Writer } from './write.ts';
 import { isSource, type Source, writeSource } from './write-source.ts';
-import { versionOf } from './record-version.ts';
 
 const keyOf: Give<string> = ({ key }) => decodeKey(key);
 const NO_VALUE = { value: undefined, version: '', expiresAtMs: undefined };
@@ -95,15 +89,17 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
     return traceOperation(this.name, 'get', async () => {
       CHECK.get(options);
-      const outcome = unlessFailed(await this.#reader.read([key], options));
-      return outcome?.status === 'found' ? withoutStatus(outcome) : undefined;
+      const outcome = await this.#reader.readOne(key, options);
+      if (outcome.status === 'absent') return undefined;
+      const { value, version, expiresAtMs, ageMs } = outcome;
+      return ageMs === undefined ? { key, value, version, expiresAtMs } : { key, value, version, expiresAtMs, ageMs };
     });
   }
 
   has(key: string, options?: GetOptions): Promise<boolean> {
     return traceOperation(this.name, 'has', async () => {
       CHECK.has(options);
-      return unlessFailed(await this.#presence.read([key], options))?.status === 'found';
+      return (await this.#presence.readOne(key, options)).status === 'found';
     });
   }
 
@@ -118,11 +114,9 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
     return traceOperation(this.name, 'put', async () => {
       CHECK.put(options);
-      const outcome = unlessFailed(
-        await this.#writer.write({ ...this.#puts(options), items: [{ ...options, key, value }] }),
-      );
-      if (outcome === undefined) throw noVerdict();
-      return { version: outcome.version };
+      const prepare = () => preparePut(this.#actions, { ...options, key, value });
+      const verdict = await this.#writeOne(key, prepare, options);
+      return { version: versionAfter(verdict)! };
     });
   }
 
@@ -159,7 +153,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
       checkArgument('table.update', 'change', FUNCTION, change);
       CHECK.update(options);
       const prepare = () => prepareUpdate(this.#actions, { ...options, key, change });
-      const { record, incarnation } = await this.#decide(key, prepare, options);
+      const { record, incarnation } = await this.#writeOne(key, prepare, options, asThrown);
       return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
     });
   }
@@ -180,20 +174,21 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   touch(key: string, options?: TouchOptions): Promise<boolean> {
     return traceOperation(this.name, 'touch', async () => {
       CHECK.touch(options);
-      const { record } = await this.#decide(key, () => prepareTouch(this.#actions, key, options), options);
+      const { record } = await this.#writeOne(key, () => prepareTouch(this.#actions, key, options), options);
       return record !== undefined;
     });
   }
 
-  /** Its verdict on one record. Rejects with what a user's function threw. */
-  async #decide(
+  /** The verdict on a lone change. Rejects with what `errorOf` makes of the error of a failure. */
+  async #writeOne(
     key: string,
     prepare: () => Prepared,
     options: CallOptions | undefined,
+    errorOf: (error: unknown) => unknown = asStoreError,
   ): Promise<Exclude<Verdict, { kind: 'failed' }>> {
     const [verdict] = await this.#writer.write({ items: [{ key }], prepare, outcome: verdictItself, options });
-    if (verdict === undefined || verdict.kind === 'failed') throw verdict?.error ?? noVerdict();
-    return verdict;
+    if (verdict!.kind === 'failed') throw errorOf(verdict!.error);
+    return verdict!;
   }
 
   delete(
@@ -202,10 +197,8 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
     return traceOperation(this.name, 'delete', async () => {
       CHECK.delete(options);
-      const outcome = unlessFailed(
-        await this.#writer.write({ ...this.#deletes(options), items: [{ ...options, key }] }),
-      );
-      const version = outcome?.status === 'deleted' ? outcome.version : undefined;
+      const prepare = () => prepareDelete(this.#actions, { ...options, key });
+      const version = versionAfter(await this.#writeOne(key, prepare, options));
       return { deleted: version !== undefined, version };
     });
   }
@@ -240,10 +233,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
       const given = items.slice();
       const prepare = (item: BatchItem<In>) => prepareItem(this.#actions, item);
       const verdicts = await this.#writer.writeTogether({ items: given, prepare, options });
-      return given.map(({ key }, index) => {
-        const verdict = verdicts[index]!;
-        return { key, version: verdict.kind === 'applied' ? versionOf(verdict) : undefined };
-      });
+      return given.map(({ key }, index) => ({ key, version: versionAfter(verdicts[index]!) }));
     });
   }
 
@@ -313,6 +303,14 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     const { containerBytesMax, counters } = this.#context.engine;
     return { ...counters, containerBytesMax };
   }
+}
+
+function verdictItself(_: Keyed, verdict: Verdict): Verdict {
+  return verdict;
+}
+
+function asThrown(error: unknown): unknown {
+  return error;
 }
 
 function checkedPut<V>(item: PutItem<V>, index: number): PutItem<V> {

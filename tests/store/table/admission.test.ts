@@ -1,6 +1,6 @@
 // Bytes and changes that wait are bounded: a call that leaves gives back exactly its room.
 import { expect, test } from 'vitest';
-import { Admission, type Ticket } from '../../../shared/store/table/admission.ts';
+import { Admission, type Ticket } from '../../../shared/store/table/table-context.ts';
 import { quiet } from '../../support/virtual-runtime.ts';
 import { World } from '../rules/world.ts';
 

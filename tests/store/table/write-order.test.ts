@@ -5,7 +5,7 @@ import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import { type Position, positionsOf } from '../../../shared/store/format/position.ts';
 import { Turns } from '../../../shared/store/io/turns.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
-import { wavesOf } from '../../../shared/store/table/write-order.ts';
+import { wavesOf } from '../../../shared/store/table/write.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
