@@ -7,10 +7,9 @@ import { namesAny, nodesOf, orderOf, pagesFound, type Remains, type Salvage, sal
 import type { Snapshot } from '../container/snapshot.ts';
 import { successor } from '../container/successor.ts';
 import { insertOf, replaceOf } from '../container/writes.ts';
+import type { Finding, RepairOptions, RepairReport } from '../contract/admin.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { refusedError, StoreError } from '../contract/errors.ts';
-import type { RepairOptions, RepairReport } from '../contract/repair-report.ts';
-import type { Finding } from '../contract/verify-report.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';

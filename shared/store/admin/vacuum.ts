@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { type Action, entryChange } from '../container/change.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
-import type { VacuumReport } from '../contract/vacuum-report.ts';
+import type { VacuumReport } from '../contract/admin.ts';
 import type { Engine } from '../engine/engine.ts';
 import { asName, ByteReader, ByteWriter, checkCrc, compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { nodesPrefix } from '../format/entity-ids.ts';

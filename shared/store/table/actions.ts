@@ -2,10 +2,17 @@
 // What an action with a condition does is decided from the record, at each attempt.
 import { types } from 'node:util';
 import type { Action, Batch, Clearing, Decide, Decision, Verdict } from '../container/change.ts';
-import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
+import {
+  type BatchItem,
+  DELETE,
+  type DeleteItem,
+  type PutItem,
+  type SchemaIssue,
+  type StandardSchema,
+  type TouchOptions,
+} from '../contract/options.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { DeleteOutcome, PutOutcome, UpdateItem, UpdateOutcome } from '../contract/results.ts';
-import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/stored-record.ts';

@@ -1,7 +1,6 @@
 // What a table's reader, writer and scans need of it, and the room that a store's writes share.
 import { StoreError } from '../contract/errors.ts';
-import type { CodecName, Order } from '../contract/options.ts';
-import type { StandardSchema } from '../contract/standard-schema.ts';
+import type { CodecName, Order, StandardSchema } from '../contract/options.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Deadlines } from '../io/deadline.ts';
 

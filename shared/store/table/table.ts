@@ -1,4 +1,5 @@
-// A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
+// A table as users see it: `Table` tells the results. Each verb checks its arguments and calls a
+// reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
 import type { Table } from '../contract/api.ts';
 import type {
@@ -16,20 +17,9 @@ import type {
   TouchOptions,
   UpdateOptions,
 } from '../contract/options.ts';
-import type {
-  BatchOutcome,
-  DeleteOutcome,
-  Entry,
-  GetOutcome,
-  KeyScan,
-  PutOutcome,
-  Scan,
-  UpdateItem,
-  UpdateOutcome,
-} from '../contract/results.ts';
+import type { DeleteOutcome, PutOutcome, UpdateItem } from '../contract/results.ts';
 import { asStoreError, saysNothingWritten, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION, SOURCE } from '../contract/check-options.ts';
-import type { TableStats } from '../contract/stats.ts';
 import { decodeKey, encodeKey } from '../format/position.ts';
 import { traceOperation } from '../system/tracing.ts';
 import {
@@ -86,7 +76,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     this.#writer = new Writer(context);
   }
 
-  get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
+  get(key: string, options?: GetOptions) {
     return traceOperation(this.name, 'get', async () => {
       CHECK.get(options);
       const outcome = await this.#reader.readOne(key, options);
@@ -96,14 +86,14 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  has(key: string, options?: GetOptions): Promise<boolean> {
+  has(key: string, options?: GetOptions) {
     return traceOperation(this.name, 'has', async () => {
       CHECK.has(options);
       return (await this.#presence.readOne(key, options)).status === 'found';
     });
   }
 
-  getMany(keys: readonly string[], options?: GetManyOptions): Promise<GetOutcome<V>[]> {
+  getMany(keys: readonly string[], options?: GetManyOptions) {
     return traceOperation(this.name, 'getMany', async () => {
       checkArgument('table.getMany', 'keys', ARRAY, keys);
       CHECK.getMany(options);
@@ -111,7 +101,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
+  put(key: string, value: In, options?: PutOptions) {
     return traceOperation(this.name, 'put', async () => {
       CHECK.put(options);
       const prepare = () => preparePut(this.#actions, { ...options, key, value });
@@ -122,10 +112,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
 
   putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]>;
   putMany(items: AsyncIterable<PutItem<In>>, options?: CallOptions): AsyncIterable<PutOutcome>;
-  putMany(
-    items: readonly PutItem<In>[] | AsyncIterable<PutItem<In>>,
-    options?: CallOptions,
-  ): Promise<PutOutcome[]> | AsyncIterable<PutOutcome> {
+  putMany(items: readonly PutItem<In>[] | AsyncIterable<PutItem<In>>, options?: CallOptions) {
     if (isSource(items)) {
       CHECK.putMany(options);
       return this.#writeSource('putMany', { ...this.#puts(options), items, itemOf: checkedPut });
@@ -148,17 +135,17 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     );
   }
 
-  update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined> {
+  update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions) {
     return traceOperation(this.name, 'update', async () => {
       checkArgument('table.update', 'change', FUNCTION, change);
       CHECK.update(options);
       const prepare = () => prepareUpdate(this.#actions, { ...options, key, change });
       const { record, incarnation } = await this.#writeOne(key, prepare, options, asThrown);
-      return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
+      return record === undefined ? undefined : decodeEntry<V>(this.#actions, key, record, incarnation);
     });
   }
 
-  updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions): Promise<UpdateOutcome<V>[]> {
+  updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions) {
     return traceOperation(this.name, 'updateMany', async () => {
       checkItems('table.updateMany', items, CHECK.updateItem);
       CHECK.updateMany(options);
@@ -171,7 +158,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  touch(key: string, options?: TouchOptions): Promise<boolean> {
+  touch(key: string, options?: TouchOptions) {
     return traceOperation(this.name, 'touch', async () => {
       CHECK.touch(options);
       const { record } = await this.#writeOne(key, () => prepareTouch(this.#actions, key, options), options);
@@ -191,10 +178,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return verdict!;
   }
 
-  delete(
-    key: string,
-    options?: DeleteOptions,
-  ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
+  delete(key: string, options?: DeleteOptions) {
     return traceOperation(this.name, 'delete', async () => {
       CHECK.delete(options);
       const prepare = () => prepareDelete(this.#actions, { ...options, key });
@@ -205,10 +189,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
 
   deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
   deleteMany(items: AsyncIterable<string | DeleteItem>, options?: CallOptions): AsyncIterable<DeleteOutcome>;
-  deleteMany(
-    items: readonly (string | DeleteItem)[] | AsyncIterable<string | DeleteItem>,
-    options?: CallOptions,
-  ): Promise<DeleteOutcome[]> | AsyncIterable<DeleteOutcome> {
+  deleteMany(items: readonly (string | DeleteItem)[] | AsyncIterable<string | DeleteItem>, options?: CallOptions) {
     if (isSource(items)) {
       CHECK.deleteMany(options);
       return this.#writeSource('deleteMany', { ...this.#deletes(options), items, itemOf: checkedDelete });
@@ -224,7 +205,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return { prepare: (item: DeleteItem) => prepareDelete(this.#actions, item), outcome: deleteOutcome, options };
   }
 
-  batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]> {
+  batch(items: readonly BatchItem<In>[], options?: CallOptions) {
     return traceOperation(this.name, 'batch', async () => {
       checkItems('table.batch', items, CHECK.batchItem);
       CHECK.batch(options);
@@ -245,14 +226,14 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  scan(options: ScanOptions = {}): Scan<V> {
+  scan(options: ScanOptions = {}) {
     CHECK.scan(options);
     return this.#walk(options, (record, incarnation) =>
       decodeEntry<V>(this.#actions, decodeKey(record.key), record, incarnation),
     );
   }
 
-  keys(options: ScanOptions = {}): KeyScan {
+  keys(options: ScanOptions = {}) {
     CHECK.keys(options);
     return this.#walk(options, keyOf);
   }
@@ -262,7 +243,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return new TableScan(this.#context, options, boundsOf(options, this.order, this.name), give);
   }
 
-  count(options: RangeOptions = {}): Promise<number> {
+  count(options: RangeOptions = {}) {
     return traceOperation(this.name, 'count', async () => {
       CHECK.count(options);
       const { deadlines, engine } = this.#context;
@@ -273,7 +254,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  clear(options: RangeOptions = {}): Promise<number> {
+  clear(options: RangeOptions = {}) {
     return traceOperation(this.name, 'clear', async () => {
       CHECK.clear(options);
       const bounds = boundsOf(options, this.order, this.name);
@@ -291,7 +272,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  partitions(count: number, options?: CallOptions): Promise<string[]> {
+  partitions(count: number, options?: CallOptions) {
     return traceOperation(this.name, 'partitions', async () => {
       CHECK.partitions(options);
       const { deadlines, engine } = this.#context;
@@ -299,7 +280,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  stats(): TableStats {
+  stats() {
     const { containerBytesMax, counters } = this.#context.engine;
     return { ...counters, containerBytesMax };
   }
