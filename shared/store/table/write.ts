@@ -2,10 +2,10 @@
 import { outcomeUnknown } from '../container/attempts.ts';
 import { type Batch, byPosition, Change, type Clearing, type Verdict, type VerdictSink } from '../container/change.ts';
 import type { Range } from '../container/layers.ts';
-import type { CallOptions, Order } from '../contract/options.ts';
+import type { CallOptions } from '../contract/options.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
-import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import type { Deadline } from '../io/deadline.ts';
 import type { Turns } from '../io/turns.ts';
@@ -47,24 +47,16 @@ export class Writer {
   }
 
   async #writeMany<T extends Keyed, O>(batch: WriteBatch<T, O>, deadline: Deadline): Promise<O[]> {
-    const { engine, order } = this.#context;
+    const { engine } = this.#context;
     const locations = await engine.turns.map(batch.items, ({ key }) => this.#tryLocate(key));
-    return this.#writeWaves(batch, deadline, locations, await wavesOf(locations, order, engine.turns));
-  }
-
-  async #writeWaves<T extends Keyed, O>(
-    batch: WriteBatch<T, O>,
-    deadline: Deadline,
-    locations: (Location | undefined)[],
-    waves: readonly (readonly number[])[],
-  ): Promise<O[]> {
+    const waves = await wavesOf(locations, engine.turns);
     // At full length: V8 makes a hash table of an array that is filled from the middle.
     const outcomes = Array.from<O>({ length: batch.items.length });
     for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), locations, outcomes);
         slice.isLater = first > 0 || wave !== waves[0];
-        await this.#writeSlice(slice, deadline, this.#context.engine.clock.now());
+        await this.#writeSlice(slice, deadline, engine.clock.now());
       }
     }
     return outcomes;
@@ -138,11 +130,12 @@ export class Writer {
     const { order } = this.#context;
     const { begunTick, dueMs, operation } = call;
     // Named one by one: two spreads took twice the time, for each record of a bulk load.
+    const level = 0;
     return new Change({
       key,
       position,
       order,
-      level: 0,
+      level,
       action,
       bytes: cost,
       whole,
@@ -157,7 +150,6 @@ export class Writer {
   /** Removes the range's records from its first leaf, in one commit. */
   async clear(range: Range, incarnation: Id64 | undefined, options: CallOptions | undefined): Promise<Step> {
     const verdict = await this.#writeWhole(range.from, { kind: 'clear', end: range.end, incarnation }, options);
-    if (verdict.kind === 'failed') throw asStoreError(verdict.error);
     // Unchanged is the table of another incarnation, at which the caller stops.
     const cleared = verdict.kind === 'applied' ? verdict.cleared : undefined;
     return { count: cleared?.count ?? 0, reached: cleared?.reached, incarnation: verdict.incarnation };
@@ -176,13 +168,13 @@ export class Writer {
     const sorted = parts.toSorted(byPosition);
     const batch = { kind: 'batch', groupBy, parts: sorted } as const;
     const verdict = await this.#writeWhole(sorted[0]!.position, batch, options);
-    if (verdict.kind === 'failed') throw asStoreError(verdict.error);
     const verdicts = verdict.kind === 'applied' ? verdict.parts : undefined;
     const verdictOf = new Map(sorted.map((part, index) => [part, verdicts?.[index]]));
     return parts.map((part) => verdictOf.get(part)!);
   }
 
-  async #writeWhole(position: Position, whole: Clearing | Batch, options: CallOptions | undefined): Promise<Verdict> {
+  /** The verdict on work on several records. Throws the error of a failure. */
+  async #writeWhole(position: Position, whole: Clearing | Batch, options: CallOptions | undefined): Promise<Done> {
     const parts = whole.kind === 'clear' ? [] : whole.parts;
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
     const batch: WriteBatch<Keyed, Verdict> = {
@@ -195,6 +187,7 @@ export class Writer {
     const begun = this.#context.engine.clock.now();
     const deadline = this.#context.deadlines.begin(options, begun.monotonicMs);
     const [verdict] = await this.#writeOne(slice, deadline, begun);
+    if (verdict!.kind === 'failed') throw asStoreError(verdict!.error);
     return verdict!;
   }
 
@@ -248,6 +241,8 @@ interface Heard {
   readonly sink: VerdictSink;
   readonly index: number;
 }
+
+type Done = Exclude<Verdict, { kind: 'failed' }>;
 
 /** The batch has the deadline and hears the verdict, not its parts. */
 const PART_OF_BATCH: Call = { begunTick: 0, dueMs: Infinity, operation: undefined };
@@ -332,35 +327,18 @@ type Located = readonly ({ readonly position: Position } | undefined)[];
  * Orders items by position, so that the changes of one container lie side by side. The n-th item
  * with one key goes into the n-th wave.
  */
-export async function wavesOf(items: Located, order: Order, turns: Turns): Promise<number[][]> {
-  // Comparing numbers takes a fraction of the time, and tells most hashes apart.
-  const prefixes = order === 'hash' ? await turns.map(items, prefixOf) : undefined;
-  const sorted = await turns.sort([...items.keys()], (a, b) => {
-    const difference = prefixes === undefined ? 0 : prefixes[a]! - prefixes[b]!;
-    return difference === 0 ? compareLocated(items, a, b) : difference;
-  });
+export async function wavesOf(items: Located, turns: Turns): Promise<number[][]> {
+  // Items with an invalid key come first.
+  const positionAt = (index: number): Position => items[index]?.position ?? EMPTY_BYTES;
+  const sorted = await turns.sort([...items.keys()], (a, b) => compareBytes(positionAt(a), positionAt(b)) || a - b);
   const waves: number[][] = [[]];
   let wave = 0;
-  let before: Position | undefined;
+  let before: Position = EMPTY_BYTES;
   await turns.forEach(sorted, (index) => {
-    const position = items[index]?.position;
-    wave = position !== undefined && before !== undefined && compareBytes(before, position) === 0 ? wave + 1 : 0;
+    const position = positionAt(index);
+    wave = position.length > 0 && compareBytes(before, position) === 0 ? wave + 1 : 0;
     before = position;
     (waves[wave] ??= []).push(index);
   });
   return waves;
-}
-
-/** The first four bytes of a hash. */
-function prefixOf(item: Located[number]): number {
-  if (item === undefined) return -1;
-  const { position: hash } = item;
-  return hash[0]! * 2 ** 24 + (hash[1]! << 16) + (hash[2]! << 8) + hash[3]!;
-}
-
-function compareLocated(items: Located, a: number, b: number): number {
-  const [left, right] = [items[a]?.position, items[b]?.position];
-  if (left === undefined || right === undefined)
-    return (left === undefined ? 0 : 1) - (right === undefined ? 0 : 1) || a - b;
-  return compareBytes(left, right) || a - b;
 }
