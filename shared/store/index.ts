@@ -13,5 +13,4 @@ export type * from './contract/driver.ts';
 export { TABLE_NAME } from './format/entity-ids.ts';
 export { openStore } from './store.ts';
 export { systemRuntime } from './system/system-runtime.ts';
-export { RECORD_BYTES_MAX, VALUE_DEPTH_MAX } from './table/check-value.ts';
-export { decode, encode } from './table/encode-value.ts';
+export { decode, encode, RECORD_BYTES_MAX, VALUE_DEPTH_MAX } from './table/encode-value.ts';

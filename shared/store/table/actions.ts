@@ -16,8 +16,7 @@ import type { DeleteOutcome, PutOutcome, UpdateItem, UpdateOutcome } from '../co
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/stored-record.ts';
-import { pathStep } from './check-value.ts';
-import { decodeEntry, encodeValue, type ValueContext, versionOf } from './encode-value.ts';
+import { decodeEntry, encodeValue, pathStep, type ValueContext, versionOf } from './encode-value.ts';
 
 /** The last moment that a Date can hold. */
 const LATEST_MS = 8.64e15;

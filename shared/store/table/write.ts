@@ -130,12 +130,11 @@ export class Writer {
     const { order } = this.#context;
     const { begunTick, dueMs, operation } = call;
     // Named one by one: two spreads took twice the time, for each record of a bulk load.
-    const level = 0;
     return new Change({
       key,
       position,
       order,
-      level,
+      level: 0,
       action,
       bytes: cost,
       whole,

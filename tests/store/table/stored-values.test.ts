@@ -5,8 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { Packr, unpack } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { type CodecName, StoreError } from '../../../shared/store/index.ts';
-import { VALUE_DEPTH_MAX } from '../../../shared/store/table/check-value.ts';
-import { decodeValue, encodeValue } from '../../../shared/store/table/encode-value.ts';
+import { decodeValue, encodeValue, VALUE_DEPTH_MAX } from '../../../shared/store/table/encode-value.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
 type Codec = 'msgpack' | 'json';
