@@ -16,19 +16,14 @@ import type { DeleteOutcome, PutOutcome, UpdateItem, UpdateOutcome } from '../co
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/stored-record.ts';
-import { decodeEntry, encodeValue, pathStep, type ValueContext, versionOf } from './encode-value.ts';
+import { decodeEntry, encodeValue, pathStep, versionOf } from './encode-value.ts';
+import type { TableContext } from './table-context.ts';
 
 /** The last moment that a Date can hold. */
 const LATEST_MS = 8.64e15;
 
 /** One commit evaluates so many items without a pause, in some 20 ms. */
 const BATCH_ITEMS_MAX = 5_000;
-
-export interface ActionContext extends ValueContext {
-  readonly wallMs: () => number;
-  readonly ttlMs: number | undefined;
-  readonly schema: StandardSchema | undefined;
-}
 
 const NOTHING: Decision = { kind: 'none' };
 
@@ -48,9 +43,9 @@ export interface Prepared {
 /**
  * Throws `invalid` for senseless options or a value that schema or codec refuse, or `too_large`.
  */
-export function preparePut(context: ActionContext, item: PutItem<unknown>): Prepared {
+export function preparePut(context: TableContext, item: PutItem<unknown>): Prepared {
   const { key, value, ifVersion, ifAbsent } = item;
-  const where = { table: context.table, key };
+  const where = { table: context.engine.table, key };
   if (ifVersion !== undefined && ifAbsent === true)
     throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', where);
   const expiresAtMs = expiryOf(item, context);
@@ -80,8 +75,8 @@ function matches(ifVersion: string | undefined, current: StoredRecord | undefine
 }
 
 /** `change` runs at each attempt. Throws `invalid` for a bad `ttlMs`. */
-export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }: UpdateItem<V, unknown>): Prepared {
-  const where = { table: context.table, key };
+export function prepareUpdate<V>(context: TableContext, { key, change, ttlMs }: UpdateItem<V, unknown>): Prepared {
+  const where = { table: context.engine.table, key };
   const atBirthMs = expiryAfter(ttlMs, context, key);
   const action: Decide = (current, incarnation) => {
     const entry = current === undefined ? undefined : decodeEntry<V>(context, key, current, incarnation);
@@ -111,8 +106,8 @@ function unlessSame(current: StoredRecord | undefined, writing: Extract<Decision
 }
 
 /** Throws `invalid` if there is no expiry. */
-export function prepareTouch(context: ActionContext, key: string, options: TouchOptions | undefined): Prepared {
-  const { table } = context;
+export function prepareTouch(context: TableContext, key: string, options: TouchOptions | undefined): Prepared {
+  const { table } = context.engine;
   const expiresAtMs = expiryOf({ ...options, key }, context);
   if (expiresAtMs === undefined)
     throw new StoreError('invalid', 'give ttlMs or expiresAtMs, or open the table with ttlMs', { table, key });
@@ -121,7 +116,7 @@ export function prepareTouch(context: ActionContext, key: string, options: Touch
   return { action, bytes: 0 };
 }
 
-export function prepareDelete({ table }: ActionContext, { key, ifVersion }: DeleteItem): Prepared {
+export function prepareDelete({ engine: { table } }: TableContext, { key, ifVersion }: DeleteItem): Prepared {
   const action: Decide = (current, incarnation) => {
     if (!matches(ifVersion, current, incarnation))
       return conflict('the record is not at the version given', { table, key });
@@ -149,11 +144,11 @@ export function checkBatch(items: readonly BatchItem<unknown>[], groupBy: string
   }
 }
 
-export function prepareItem(context: ActionContext, item: BatchItem<unknown>): Prepared {
+export function prepareItem(context: TableContext, item: BatchItem<unknown>): Prepared {
   if (item.delete !== true) return preparePut(context, item);
   const { key, delete: _delete, ifVersion: _ifVersion, ...others } = item;
   if (Object.values(others).every((one) => one === undefined)) return prepareDelete(context, item);
-  throw new StoreError('invalid', 'a deletion takes ifVersion alone', { table: context.table, key });
+  throw new StoreError('invalid', 'a deletion takes ifVersion alone', { table: context.engine.table, key });
 }
 
 function removing(current: StoredRecord | undefined): Decision {
@@ -161,10 +156,10 @@ function removing(current: StoredRecord | undefined): Decision {
 }
 
 /** When the record of an item expires, in milliseconds since 1970. */
-function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: ActionContext): number | undefined {
+function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: TableContext): number | undefined {
   const { key, ttlMs, expiresAtMs } = item;
   if (expiresAtMs === undefined) return expiryAfter(ttlMs, context, key);
-  const where = { table: context.table, key };
+  const where = { table: context.engine.table, key };
   if (ttlMs !== undefined) throw new StoreError('invalid', 'give ttlMs or expiresAtMs, not both', where);
   if (Number.isSafeInteger(expiresAtMs) && expiresAtMs >= 0 && expiresAtMs <= LATEST_MS) return expiresAtMs;
   throw new StoreError('invalid', 'expiresAtMs must be a whole number of milliseconds since 1970', where);
@@ -173,13 +168,13 @@ function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: ActionContext)
 /** When a record made now expires, by the wall clock. Without `ttlMs` the handle's life counts. */
 function expiryAfter(
   ttlMs: number | undefined,
-  { table, wallMs, ttlMs: usualMs }: ActionContext,
+  { engine: { table, runtime }, ttlMs: usualMs }: TableContext,
   key: string,
 ): number | undefined {
   checkTtl(ttlMs, { table, key });
   const lifeMs = ttlMs ?? usualMs;
   if (lifeMs === undefined) return undefined;
-  const expiresAtMs = wallMs() + lifeMs;
+  const expiresAtMs = runtime.wallMs() + lifeMs;
   if (expiresAtMs > LATEST_MS)
     throw new StoreError('invalid', 'ttlMs reaches beyond the end of time: leave it out', { table, key });
   return expiresAtMs;
@@ -232,7 +227,7 @@ export function deleteOutcome({ key }: Keyed, verdict: Verdict): DeleteOutcome {
   return version === undefined ? { status: 'absent', key } : { status: 'deleted', key, version };
 }
 
-export function updateOutcome<V>(context: ActionContext, key: string, verdict: Verdict): UpdateOutcome<V> {
+export function updateOutcome<V>(context: TableContext, key: string, verdict: Verdict): UpdateOutcome<V> {
   if (verdict.kind === 'failed') return { status: 'failed', key, error: updateError(context, key, verdict.error) };
   const { kind, incarnation, record } = verdict;
   if (record === undefined) return deleteOutcome({ key }, verdict);
@@ -240,7 +235,7 @@ export function updateOutcome<V>(context: ActionContext, key: string, verdict: V
   return { status, ...decodeEntry<V>(context, key, record, incarnation) };
 }
 
-function updateError({ table }: ActionContext, key: string, error: unknown): StoreError {
+function updateError({ engine: { table } }: TableContext, key: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   return new StoreError('invalid', 'the function given to update threw: see the cause', { table, key, cause: error });
 }

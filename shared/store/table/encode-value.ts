@@ -8,6 +8,7 @@ import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
 import type { StoredRecord } from '../format/stored-record.ts';
 import { isKnownToPackr, packValue, unpackValue } from './msgpack.ts';
+import type { TableContext } from './table-context.ts';
 
 /** The most bytes of a key and its encoded value, which fit every provider's entity. */
 export const RECORD_BYTES_MAX = 512 * 1024;
@@ -17,11 +18,6 @@ export const VALUE_DEPTH_MAX = 100;
 
 /** The tags of FORMAT.md. */
 const TAG_NAMES = ['bytes', 'msgpack', 'json'] as const;
-
-export interface ValueContext {
-  readonly table: string;
-  readonly codec: CodecName;
-}
 
 export interface TaggedBytes {
   readonly tag: number;
@@ -102,10 +98,10 @@ export function decode({ codec, bytes }: EncodedValue): unknown {
 }
 
 /** The record as users see it. Throws `corrupt` if its value cannot be decoded. */
-export function decodeEntry<V>(context: ValueContext, key: string, record: StoredRecord, incarnation: Id64): Entry<V> {
-  const { table, codec } = context;
+export function decodeEntry<V>(context: TableContext, key: string, record: StoredRecord, incarnation: Id64): Entry<V> {
+  const { codec, engine } = context;
   const { version, expiresAtMs } = record;
-  const value = decodeValue(codec, { tag: record.codec, bytes: record.value }, { table, key }) as V;
+  const value = decodeValue(codec, { tag: record.codec, bytes: record.value }, { table: engine.table, key }) as V;
   return { key, value, version: versionOf({ incarnation, version }), expiresAtMs };
 }
 

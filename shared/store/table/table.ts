@@ -23,7 +23,6 @@ import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION, SOURCE } from '../co
 import { decodeKey, encodeKey } from '../format/position.ts';
 import { traceOperation } from '../system/tracing.ts';
 import {
-  type ActionContext,
   checkBatch,
   deleteOutcome,
   type Keyed,
@@ -55,22 +54,20 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   readonly groupBy: string | undefined;
   readonly isNew: boolean;
   readonly #context: TableContext;
-  readonly #actions: ActionContext;
   readonly #reader: RecordReader<V>;
   /** Decodes no value. */
   readonly #presence: RecordReader<undefined>;
   readonly #writer: Writer;
 
   constructor(context: TableContext) {
-    const { engine, order, groupBy, isNew, codec, schema, ttlMs } = context;
+    const { engine, order, groupBy, isNew } = context;
     this.#context = context;
     this.name = engine.table;
     this.order = order;
     this.groupBy = groupBy;
     this.isNew = isNew;
-    this.#actions = { table: engine.table, codec, schema, ttlMs, wallMs: () => engine.runtime.wallMs() };
     this.#reader = new RecordReader(context, (key, record, incarnation) =>
-      decodeEntry<V>(this.#actions, key, record, incarnation),
+      decodeEntry<V>(this.#context, key, record, incarnation),
     );
     this.#presence = new RecordReader(context, (key) => ({ key, ...NO_VALUE }));
     this.#writer = new Writer(context);
@@ -104,7 +101,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   put(key: string, value: In, options?: PutOptions) {
     return traceOperation(this.name, 'put', async () => {
       CHECK.put(options);
-      const prepare = () => preparePut(this.#actions, { ...options, key, value });
+      const prepare = () => preparePut(this.#context, { ...options, key, value });
       const verdict = await this.#writeOne(key, prepare, options);
       return { version: versionAfter(verdict)! };
     });
@@ -126,7 +123,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   #puts(options: CallOptions | undefined) {
-    return { prepare: (item: PutItem<In>) => preparePut(this.#actions, item), outcome: putOutcome, options };
+    return { prepare: (item: PutItem<In>) => preparePut(this.#context, item), outcome: putOutcome, options };
   }
 
   #writeSource<Given, T extends Keyed, O>(method: string, source: Source<Given, T, O>): AsyncIterable<O> {
@@ -139,9 +136,9 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return traceOperation(this.name, 'update', async () => {
       checkArgument('table.update', 'change', FUNCTION, change);
       CHECK.update(options);
-      const prepare = () => prepareUpdate(this.#actions, { ...options, key, change });
+      const prepare = () => prepareUpdate(this.#context, { ...options, key, change });
       const { record, incarnation } = await this.#writeOne(key, prepare, options, asThrown);
-      return record === undefined ? undefined : decodeEntry<V>(this.#actions, key, record, incarnation);
+      return record === undefined ? undefined : decodeEntry<V>(this.#context, key, record, incarnation);
     });
   }
 
@@ -151,8 +148,8 @@ export class StoredTable<V, In = V> implements Table<V, In> {
       CHECK.updateMany(options);
       return this.#writer.write({
         items: items.slice(),
-        prepare: (item) => prepareUpdate(this.#actions, item),
-        outcome: ({ key }, verdict) => updateOutcome<V>(this.#actions, key, verdict),
+        prepare: (item) => prepareUpdate(this.#context, item),
+        outcome: ({ key }, verdict) => updateOutcome<V>(this.#context, key, verdict),
         options,
       });
     });
@@ -161,7 +158,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   touch(key: string, options?: TouchOptions) {
     return traceOperation(this.name, 'touch', async () => {
       CHECK.touch(options);
-      const { record } = await this.#writeOne(key, () => prepareTouch(this.#actions, key, options), options);
+      const { record } = await this.#writeOne(key, () => prepareTouch(this.#context, key, options), options);
       return record !== undefined;
     });
   }
@@ -181,7 +178,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   delete(key: string, options?: DeleteOptions) {
     return traceOperation(this.name, 'delete', async () => {
       CHECK.delete(options);
-      const prepare = () => prepareDelete(this.#actions, { ...options, key });
+      const prepare = () => prepareDelete(this.#context, { ...options, key });
       const version = versionAfter(await this.#writeOne(key, prepare, options));
       return { deleted: version !== undefined, version };
     });
@@ -202,7 +199,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   #deletes(options: CallOptions | undefined) {
-    return { prepare: (item: DeleteItem) => prepareDelete(this.#actions, item), outcome: deleteOutcome, options };
+    return { prepare: (item: DeleteItem) => prepareDelete(this.#context, item), outcome: deleteOutcome, options };
   }
 
   batch(items: readonly BatchItem<In>[], options?: CallOptions) {
@@ -212,7 +209,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
       checkBatch(items, this.#context.groupBy, this.name);
       if (items.length === 0) return [];
       const given = items.slice();
-      const prepare = (item: BatchItem<In>) => prepareItem(this.#actions, item);
+      const prepare = (item: BatchItem<In>) => prepareItem(this.#context, item);
       const verdicts = await this.#writer.writeTogether({ items: given, prepare, options });
       return given.map(({ key }, index) => ({ key, version: versionAfter(verdicts[index]!) }));
     });
@@ -222,14 +219,14 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     checkItems('table.check', items, CHECK.checkedItem);
     await this.#context.engine.turns.forEach(items, (item) => {
       encodeKey(item.key, this.name);
-      prepareItem(this.#actions, item);
+      prepareItem(this.#context, item);
     });
   }
 
   scan(options: ScanOptions = {}) {
     CHECK.scan(options);
     return this.#walk(options, (record, incarnation) =>
-      decodeEntry<V>(this.#actions, decodeKey(record.key), record, incarnation),
+      decodeEntry<V>(this.#context, decodeKey(record.key), record, incarnation),
     );
   }
 
