@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   shared: [`store: | drivers: node: ${CONTRACT} | adapters: ${STORE} | lab: ${STORE} | client: openapi-fetch`],
   functions: [
-    `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/check-value.ts zod msgpackr node:`,
+    `http: ${STORE} shared/store/table/msgpack-tokens.ts shared/store/table/encode-value.ts zod msgpackr node:`,
     `instance: ${STORE} zod node:perf_hooks node:timers/promises`,
     `records: ${STORE} zod lru-cache node: | vacuum: ${STORE} zod | compare: ${STORE} shared/drivers/conformance/ shared/drivers/measured.ts shared/lab/kit/ shared/lab/cost/ shared/lab/load/ zod node:`,
     `gcp: ${STORE} ${WRAPPERS} shared/drivers/datastore.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/datastore-baseline.ts zod node: ${GOOGLE} | azure: ${STORE} ${WRAPPERS} shared/drivers/azure-tables.ts shared/lab/load/ shared/lab/work/ shared/lab/sdk/azure-tables-baseline.ts zod node: ${AZURE} @azure/functions`,

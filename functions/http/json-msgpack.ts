@@ -1,5 +1,5 @@
 // Converts JSON to MessagePack and back, or refuses if a number would be rounded or a member lost.
-import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/check-value.ts';
+import { PATH_CHARS_MAX, pathStep } from '../../shared/store/table/encode-value.ts';
 import { decimalOf } from './json-text.ts';
 import { JsonReader } from './json-reader.ts';
 import { encodeMsgpack, msgpackHead, MsgpackReader } from './msgpack-content.ts';

@@ -4,16 +4,13 @@ import { dropTable, listTables, openRoot } from './admin/lifecycle.ts';
 import { repairTable } from './admin/repair.ts';
 import { Vacuum } from './admin/vacuum.ts';
 import { verifyTable } from './admin/verify.ts';
+import type { InspectOptions, RepairOptions, VacuumOptions, VerifyOptions } from './contract/admin.ts';
 import type { Store, Table } from './contract/api.ts';
+import type { Runtime } from './contract/runtime.ts';
 import type { Driver } from './contract/driver.ts';
-import type { CallOptions, StoreOptions, TableOptions, VacuumOptions, VerifyOptions } from './contract/options.ts';
-import type { TableInfo } from './contract/results.ts';
-import type { VacuumReport } from './contract/vacuum-report.ts';
+import type { CallOptions, StoreOptions, TableOptions } from './contract/options.ts';
 import { StoreError } from './contract/errors.ts';
 import { CHECK } from './contract/check-options.ts';
-import type { ContainerInfo, InspectOptions } from './contract/container-info.ts';
-import type { RepairOptions, RepairReport } from './contract/repair-report.ts';
-import type { VerifyReport } from './contract/verify-report.ts';
 import { TAG_DIGITS } from './container/writers.ts';
 import type { StoreShared } from './engine/core.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
@@ -30,7 +27,7 @@ import { loadHash } from './system/hash.ts';
 import { systemRuntime } from './system/system-runtime.ts';
 import { checkTtl } from './table/actions.ts';
 import { traceOperation } from './system/tracing.ts';
-import { Admission } from './table/admission.ts';
+import { Admission } from './table/table-context.ts';
 import { StoredTable } from './table/table.ts';
 import { decodeValue } from './table/encode-value.ts';
 
@@ -47,8 +44,8 @@ const INITIAL_CONTAINERS_MAX = 256;
 /** `close` waits as long for work under way. */
 const CLOSE_MS = 5_000;
 const QUIET_MS_DEFAULT = 120_000;
-const VERIFY_MS_DEFAULT = 24 * 3_600_000;
-const QUIET_MS_MOST = 24 * 3_600_000;
+/** By default, the time for a verification or a repair; the longest `quietMs`. */
+const DAY_MS = 24 * 3_600_000;
 /** The share of the requests in flight that a vacuum takes, at most. */
 const VACUUM_SHARE = 1 / 4;
 /** A vacuum begins no merge so long before its deadline. */
@@ -94,17 +91,15 @@ class ContainerStore implements Store {
       throw new StoreError('invalid', `cacheBytesMax must be a whole number, at least ${CACHE_BYTES_LEAST}`);
     const { inFlightMax } = options.driver.limits;
     this.#timeoutMs = timeoutMs;
-    const readLimit = new RequestLimit(runtime, inFlightMax);
-    const { driver, failure } = withRetry(options.driver, runtime, (call) => readLimit.noteThrottledTry(call));
+    const limits = newLimits(runtime, inFlightMax);
+    const { driver, failure } = withRetry(options.driver, runtime, (call) => limits.readLimit.noteThrottledTry(call));
     this.#driver = driver;
     this.#shared = {
       runtime,
       clock: new Clock(runtime),
       cache: new ContainerCache(cacheBytesMax),
       deadlines: new Deadlines(runtime, timeoutMs, { address: options.driver.limits.address, failure }),
-      readLimit,
-      writeLimit: new RequestLimit(runtime, inFlightMax),
-      commitsAtATime: new Semaphore(COMMITS_AT_A_TIME),
+      ...limits,
       compression,
     };
     this.#given = options.driver;
@@ -112,7 +107,6 @@ class ContainerStore implements Store {
   }
 
   async table<V = unknown, In = V>(name: string, options: TableOptions = {}): Promise<Table<V, In>> {
-    checkTableName(name);
     CHECK.table(options);
     checkCreation(name, options);
     const { containers = 1, codec = 'msgpack', schema, ttlMs, create = true, containerBytesMax } = options;
@@ -131,29 +125,28 @@ class ContainerStore implements Store {
     return new StoredTable<V, In>({ engine, order, groupBy, isNew, codec, schema, ttlMs, ...shared });
   }
 
-  async tables(options?: CallOptions): Promise<TableInfo[]> {
+  async tables(options?: CallOptions) {
     CHECK.tables(options);
-    return traceOperation(undefined, 'tables', () =>
-      this.#bounded(options, () =>
-        listTables(this.#driver, (table) => this.#newEngine({ table, driver: this.#driver })),
-      ),
-    );
+    return traceOperation(undefined, 'tables', async () => {
+      this.#assertOpen();
+      const { deadlines } = this.#shared;
+      const engineOf = (table: string) => this.#newEngine({ table, driver: this.#driver });
+      return deadlines.bound(deadlines.begin(options), () => listTables(this.#driver, engineOf));
+    });
   }
 
-  async drop(name: string, options?: CallOptions): Promise<boolean> {
-    checkTableName(name);
+  async drop(name: string, options?: CallOptions) {
     CHECK.drop(options);
     return this.#administer('drop', { name, options }, dropTable);
   }
 
-  async vacuum(name: string, options: VacuumOptions = {}): Promise<VacuumReport> {
-    checkTableName(name);
+  async vacuum(name: string, options: VacuumOptions = {}) {
     CHECK.vacuum(options);
     this.#checkSharedSize(name, options.containerBytesMax);
     const containerBytesMax = options.containerBytesMax ?? this.#engines.get(name)?.containerBytesMax;
     const { quietMs = QUIET_MS_DEFAULT } = options;
-    if (!(quietMs >= 0 && quietMs <= QUIET_MS_MOST))
-      throw new StoreError('invalid', `quietMs must be from 0 to ${QUIET_MS_MOST}`, { table: name });
+    if (!(quietMs >= 0 && quietMs <= DAY_MS))
+      throw new StoreError('invalid', `quietMs must be from 0 to ${DAY_MS}`, { table: name });
     const defaultMs = this.#timeoutMs + quietMs;
     const { cursor, onProgress, timeoutMs = defaultMs } = options;
     // Merges that were begun end before the call does.
@@ -170,26 +163,22 @@ class ContainerStore implements Store {
     );
   }
 
-  async verify(name: string, options: VerifyOptions = {}): Promise<VerifyReport> {
-    checkTableName(name);
+  async verify(name: string, options: VerifyOptions = {}) {
     CHECK.verify(options);
-    const { onFinding } = options;
-    return this.#administer('verify', { name, options, defaultMs: VERIFY_MS_DEFAULT }, (engine) =>
-      verifyTable({ engine, checkValue: checkValueOf(name), onFinding }),
+    return this.#administer('verify', { name, options, defaultMs: DAY_MS }, (engine) =>
+      verifyTable({ engine, checkValue: checkValueOf(name), onFinding: options.onFinding }),
     );
   }
 
-  async inspect(name: string, options: InspectOptions = {}): Promise<ContainerInfo> {
-    checkTableName(name);
+  async inspect(name: string, options: InspectOptions = {}) {
     CHECK.inspect(options);
     return this.#administer('inspect', { name, options }, (engine) => inspectContainer(engine, options));
   }
 
-  async repair(name: string, options: RepairOptions): Promise<RepairReport> {
-    checkTableName(name);
+  async repair(name: string, options: RepairOptions) {
     CHECK.repair(options);
     const { save, dryRun: isDryRun = false } = options;
-    return this.#administer('repair', { name, options, defaultMs: VERIFY_MS_DEFAULT }, (engine) =>
+    return this.#administer('repair', { name, options, defaultMs: DAY_MS }, (engine) =>
       repairTable({ engine, checkValue: checkValueOf(name), save, isDryRun }),
     );
   }
@@ -217,21 +206,12 @@ class ContainerStore implements Store {
     return this.#shared.deadlines.count > 0 || this.#engines.all().some((engine) => engine.router.isAwaited);
   }
 
-  #bounded<T>(options: CallOptions | undefined, work: () => Promise<T>): Promise<T> {
-    this.#assertOpen();
-    return this.#shared.deadlines.bound(this.#shared.deadlines.begin(options), work);
-  }
-
   #newEngine(subject: Parameters<typeof createEngine>[1], inFlightShare?: number): Engine {
     this.#tag ??= drawId(this.#shared.runtime).slice(0, TAG_DIGITS);
-    const limits = inFlightShare === undefined ? {} : this.#limitsOf(inFlightShare);
-    return createEngine({ ...this.#shared, ...limits, tag: this.#tag }, subject);
-  }
-
-  #limitsOf(share: number): Pick<StoreShared, 'readLimit' | 'writeLimit' | 'commitsAtATime'> {
-    const inFlightMax = Math.max(1, Math.floor(share * this.#given.limits.inFlightMax));
-    const limit = (): RequestLimit => new RequestLimit(this.#shared.runtime, inFlightMax);
-    return { readLimit: limit(), writeLimit: limit(), commitsAtATime: new Semaphore(COMMITS_AT_A_TIME) };
+    const shared = { ...this.#shared, tag: this.#tag };
+    if (inFlightShare === undefined) return createEngine(shared, subject);
+    const inFlightMax = Math.max(1, Math.floor(inFlightShare * this.#given.limits.inFlightMax));
+    return createEngine({ ...shared, ...newLimits(shared.runtime, inFlightMax) }, subject);
   }
 
   /**
@@ -244,6 +224,7 @@ class ContainerStore implements Store {
     work: (engine: Engine, ended: AbortSignal) => Promise<T>,
     atEnd: () => T | undefined = () => undefined,
   ): Promise<T> {
+    checkTableName(table);
     return traceOperation(table, operation, async () => {
       this.#assertOpen();
       const call = new CallDriver(this.#driver, this.#shared.deadlines);
@@ -297,6 +278,14 @@ class Engines {
   all(): Engine[] {
     return [...this.#engines.values()].flatMap((engine) => engine.deref() ?? []);
   }
+}
+
+function newLimits(
+  runtime: Runtime,
+  inFlightMax: number,
+): Pick<StoreShared, 'readLimit' | 'writeLimit' | 'commitsAtATime'> {
+  const limit = (): RequestLimit => new RequestLimit(runtime, inFlightMax);
+  return { readLimit: limit(), writeLimit: limit(), commitsAtATime: new Semaphore(COMMITS_AT_A_TIME) };
 }
 
 function shareDriver(driver: Driver): void {

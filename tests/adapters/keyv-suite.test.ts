@@ -1,12 +1,12 @@
 // Keyv's published suite, made for Keyv 5, over tables on each provider. Three of its cases are
-// left out, as the adapter answers otherwise; keyv.test.ts has tests of our own for them.
+// left out, as the adapter answers otherwise; adapters.test.ts has tests of our own for them.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Keyv } from 'keyv';
 import * as vitest from 'vitest';
 import { describe, expect, inject, test } from 'vitest';
 import { KeyvStowage } from '../../shared/adapters/keyv.ts';
-import { startStores, tableIn } from './stores.ts';
+import { startStores } from './stores.ts';
 
 type Suite = (cases: unknown, keyv: typeof Keyv, store: () => KeyvStowage) => void;
 
@@ -37,7 +37,7 @@ const suites =
       });
 
 describe.each(STORES)('Keyv on %s', async (_, store) => {
-  const table = await tableIn(store, 'keyv', 'key');
+  const table = await store.table('keyv', { order: 'key' });
 
   test.skipIf(suites === undefined)('brings its suite', () => {
     expect(suites).toMatchObject({ default: expect.any(Function), keyvIteratorTests: expect.any(Function) });

@@ -1,11 +1,10 @@
 // The recipes for express-session and Next.js, driven by those packages themselves.
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Express, Request } from 'express';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { listening } from '../support/listening.ts';
 import { cook } from '../support/recipes.ts';
 
 const tools = inject('tools');
@@ -27,10 +26,9 @@ async function visiting() {
   });
   express.get('/read', (request, response) => void response.send(String((request as Visited).session.visits)));
   express.get('/end', (request, response) => (request as Visited).session.destroy(() => response.send('ended')));
-  const server = createServer(express).listen(0, '127.0.0.1');
+  const server = createServer(express);
   onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listening(server)}`;
   let cookie = '';
   const ask = async (at: string): Promise<string> => {
     const answer = await fetch(url + at, { headers: { cookie } });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, inject } from 'vitest';
 import { startAzurite } from '../../infra/emulators/azurite.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
-import { openStore, type Store, type Table } from '../../shared/store/index.ts';
+import { openStore, type Store } from '../../shared/store/index.ts';
 import { azureAt, datastoreAt } from '../drivers/emulated.ts';
 
 type NamedStore = readonly [name: string, store: Store];
@@ -22,9 +22,4 @@ export async function startStores(): Promise<readonly NamedStore[]> {
     await azurite.close();
   });
   return stores;
-}
-
-/** A table of its own for each suite, of either order. */
-export async function tableIn(store: Store, name: string, order: 'hash' | 'key'): Promise<Table<unknown>> {
-  return store.table(`${name}-${order}`, { order });
 }

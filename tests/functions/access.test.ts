@@ -9,7 +9,7 @@ import { shownPath } from '../../functions/http/route.ts';
 import { functionConfig } from '../../functions/instance/config.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore } from '../../shared/store/index.ts';
-import { decodeCursor, encodeCursor } from '../../shared/store/table/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../shared/store/table/bounds.ts';
 import { appsOn } from './apps.ts';
 import { expectProblem } from './suite/http-client.ts';
 

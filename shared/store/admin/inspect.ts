@@ -3,7 +3,7 @@ import { layersOf } from '../container/layers.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../contract/container-info.ts';
+import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../contract/admin.ts';
 import type { Engine } from '../engine/engine.ts';
 import { COMPRESSIONS } from '../format/compression.ts';
 import { commitIdAt, type Header } from '../format/header.ts';

@@ -1,14 +1,14 @@
 // Vacuum's first look: reads every node of a table past every cache, and follows their links level
 // by level. The nodes are read side by side, so their links stem from different moments; but a live
 // node that was ever linked is still linked (invariant 2).
-import { childrenOf } from '../container/branch.ts';
+import { childrenOf, type RoutingEntry } from '../container/branch.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Header } from '../format/header.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
-import { sideBySide } from './side-by-side.ts';
+import type { Position } from '../format/position.ts';
 
 /** What a vacuum remembers of each node. */
 export interface SeenNode extends Pick<
@@ -90,4 +90,48 @@ async function followLinks(
 async function readNode(engine: Engine, id: EntityId): Promise<SeenNode | undefined> {
   const node = await engine.reader.readPages(id, []);
   return node && seenNode(node);
+}
+
+/**
+ * The separators in the branches above the leaves, read past every cache, in order, without the
+ * first of each branch. Undefined if there is no such branch, or a gap.
+ */
+export async function readSeparators(engine: Engine): Promise<Position[] | undefined> {
+  let branch = await engine.reader.readWhole(rootId(engine.table));
+  if (branch?.header.state !== 'live' || branch.header.level === 0) return undefined;
+  const { incarnation } = branch.header;
+  const read = (container: Id64): Promise<Snapshot | undefined> =>
+    engine.reader.readWhole(nodeId(engine.table, incarnation, container));
+  while (branch !== undefined && branch.header.level > 1) {
+    const first: RoutingEntry | undefined = childrenOf(branch, engine.table)[0];
+    branch = first && (await read(first.child));
+  }
+  const separators: Position[] = [];
+  while (branch !== undefined) {
+    for (const { low } of childrenOf(branch, engine.table).slice(1)) separators.push(low);
+    if (branch.header.right === undefined) return separators;
+    branch = await read(branch.header.right);
+  }
+  return undefined;
+}
+
+/** The most items at a time, and the most leaves in one window of a vacuum. */
+export const AT_A_TIME_MAX = 256;
+
+/** Does the work for each item. After a failure it begins no further one, and rejects. */
+export async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  let hasFailed = false;
+  const worker = async (): Promise<void> => {
+    for (const item of waiting) {
+      if (hasFailed) return;
+      try {
+        await work(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_A_TIME_MAX, items.length) }, worker));
 }

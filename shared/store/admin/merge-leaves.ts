@@ -1,19 +1,24 @@
-// Merges leaves (rule 32). Two neighbours become one if at most one process wrote to them between
-// two looks and if they fit together (`when-to-join.ts`); leaves that nobody wrote lose their dead
-// records first. The pairs of a window merge side by side, the windows from left to right, so that
-// a vacuum can end between two windows and tell where the next vacuum goes on.
-import { headerTogether } from '../container/join-leaves.ts';
+// Merges leaves (rules 26, 27, 30 and 32): the right one retires, the left one absorbs it. Two
+// neighbours become one if at most one process wrote to them between two looks and if they fit
+// together (`when-to-join.ts`); leaves that nobody wrote lose their dead records first. The pairs
+// of a window merge side by side, the windows from left to right, so that a vacuum can end between
+// two windows and tell where the next vacuum goes on.
+import { headerTogether, retiredHeader } from '../container/join-leaves.ts';
 import { fitsTogether } from '../container/when-to-join.ts';
 import { isPurgeDue } from '../container/when-to-purge.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
-import type { EntityId } from '../contract/driver.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Header } from '../format/header.ts';
-import type { Position } from '../format/position.ts';
 import { writersSince } from '../container/writers.ts';
-import type { SeenNode } from './levels.ts';
-import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
-import { AT_A_TIME_MAX, sideBySide } from './side-by-side.ts';
+import { patchOf } from '../container/writes.ts';
+import type { EntityId } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { VacuumReport } from '../contract/admin.ts';
+import type { Engine } from '../engine/engine.ts';
+import { encodeHeader, type Header } from '../format/header.ts';
+import type { Position } from '../format/position.ts';
+import { drawAttempt } from '../io/draw-ids.ts';
+import { newAbsorbing } from '../machine/leaf.ts';
+import { AT_A_TIME_MAX, type SeenNode, sideBySide } from './levels.ts';
+import { strip } from './orphans.ts';
 
 /** Pages that on average fill less than this share are joined, as merges leave many of them. */
 const SMALL_PAGE_SHARE = 1 / 3;
@@ -23,6 +28,11 @@ const RETIRE_TRIES = 4;
 
 /** About how many bytes of pages a window has: all of them may be in memory at once. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
+
+/** A `VacuumReport` in the making. Damaged containers are kept by id, as each may be met twice. */
+export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged' | 'cursor'>]: number } & {
+  readonly damaged: Set<string>;
+};
 
 export interface MergeRun {
   readonly tally: Tally;
@@ -280,4 +290,51 @@ function windowAt(leaves: readonly SeenNode[], first: number): readonly SeenNode
 /** Whether, by its page table, a leaf may hold deleted, expired or hidden records. */
 function mayHoldDead({ layers, pages }: Header): boolean {
   return layers.length > 0 || pages.some((ref) => ref.mayHoldDead);
+}
+
+/**
+ * Retires `right`, which is whole, live, and not the leftmost. Undefined if others wrote to it.
+ * `isAlone`: in a request of its own, so that a refusal is certain (rule 1). Cost: 1 or 2 requests.
+ */
+async function retire(engine: Engine, right: Snapshot, isAlone: boolean): Promise<Snapshot | undefined> {
+  const attempt = drawAttempt(engine);
+  const header = retiredHeader(right.header, attempt);
+  const seen = engine.clock.now();
+  const write = patchOf(right, encodeHeader(header, right.header), { written: [], dropped: [] }, attempt);
+  const outcome = await engine.writeBatcher.send(write, isAlone, () => true);
+  // If the write was not acknowledged, a read tells the leaf's state.
+  const now =
+    outcome.kind === 'written'
+      ? engine.cache.offer({ id: right.id, version: outcome.version, header, lastCommit: attempt, seen })
+      : await engine.reader.readIntact(right.id);
+  return now?.header.state === 'retired' ? now : undefined;
+}
+
+/** If `work` meets a damaged container, counts it, so that vacuum can go on elsewhere. */
+export async function unlessDamaged<T>(tally: Tally, work: () => Promise<T>): Promise<T | 'damaged'> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'corrupt')) throw error;
+    tally.damaged.add(error.container ?? error.message);
+    return 'damaged';
+  }
+}
+
+/**
+ * Lets `left` absorb its retired right neighbour. Returns `left` as it then is; undefined if it is
+ * missing. `dropEntries` removes the entry that names the neighbour.
+ */
+export async function finishPair(
+  engine: Engine,
+  left: Snapshot,
+  retired: Snapshot,
+  tally: Tally,
+): Promise<Snapshot | undefined> {
+  const { known: now } = await engine.router.maintain(left.id, (leaf) => {
+    leaf.known = left;
+    leaf.absorbing = newAbsorbing(retired);
+  });
+  if (await strip(engine, retired, now)) tally.stripped += 1;
+  return now;
 }

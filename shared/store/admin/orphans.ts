@@ -4,19 +4,20 @@
 // caches may still lead to it.
 import { childFor } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
+import { strippedHeader } from '../container/join-leaves.ts';
 import { successor } from '../container/successor.ts';
-import { patchOf } from '../container/writes.ts';
+import { patchOf, replaceOf } from '../container/writes.ts';
 import type { EntityId } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
-import { beforeBound } from '../format/position.ts';
+import { beforeBound, within } from '../format/position.ts';
 import { drawAttempt } from '../io/draw-ids.ts';
 import { sendRemoval, sendWrites } from '../io/send.ts';
 import type { SeenNode } from './levels.ts';
 import { wasDropped } from './lifecycle.ts';
-import { ownerOf, strip } from './merge-pair.ts';
 
 /** No level has so many nodes, so a longer walk goes in a circle. */
 const STEPS_MAX = 10_000_000;
@@ -113,4 +114,33 @@ async function remove(engine: Engine, node: Snapshot): Promise<Fate> {
   if (outcome?.kind !== 'removed') return 'left';
   engine.cache.forget(node.id);
   return 'removed';
+}
+
+/**
+ * Strips a retired leaf to a `merged` header, once `owner` or a search past every cache shows
+ * another live leaf that owns its low. False otherwise; the next vacuum tries again.
+ */
+export async function strip(engine: Engine, retired: Snapshot, owner?: Snapshot): Promise<boolean> {
+  if (!isOwnedBy(owner, retired) && !isOwnedBy(await ownerOf(engine, retired), retired)) return false;
+  const attempt = drawAttempt(engine);
+  const header = strippedHeader(retired.header, attempt, engine.runtime.wallMs());
+  const outcome = await engine.writeBatcher.send(replaceOf(retired, header, attempt), false, () => true);
+  return outcome.kind === 'written';
+}
+
+function isOwnedBy(owner: Snapshot | undefined, { id, header }: Snapshot): boolean {
+  if (owner === undefined || owner.id === id || owner.header.state !== 'live') return false;
+  return owner.header.incarnation === header.incarnation && within(header.low, owner.header.low, owner.header.high);
+}
+
+/** The live leaf that owns the low, read past every cache; undefined if that is not certain. */
+async function ownerOf(engine: Engine, { header }: Snapshot): Promise<Snapshot | undefined> {
+  try {
+    const found = await engine.tree.leafFromTheLeft(header.incarnation, header.low);
+    return found?.retired === undefined ? found?.live : undefined;
+  } catch (error) {
+    // Stale entries may mislead the search. Vacuum goes on, and drops them later.
+    if (error instanceof StoreError && (error.code === 'corrupt' || error.code === 'unavailable')) return undefined;
+    throw error;
+  }
 }

@@ -1,20 +1,22 @@
 // One vacuum: removes garbage and merges quiet neighbours. It may end between any two containers;
 // its report then tells what was done, and its cursor where the next vacuum goes on.
+import { crc32 } from 'node:zlib';
+import { type Action, entryChange } from '../container/change.ts';
 import { type EntityId, PROBE_PREFIX } from '../contract/driver.ts';
-import type { VacuumReport } from '../contract/vacuum-report.ts';
+import { StoreError } from '../contract/errors.ts';
+import type { VacuumReport } from '../contract/admin.ts';
 import type { Engine } from '../engine/engine.ts';
-import { asName, compareBytes, EMPTY_BYTES } from '../format/bytes.ts';
+import { asName, ByteReader, ByteWriter, checkCrc, compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { nodesPrefix } from '../format/entity-ids.ts';
 import type { Position } from '../format/position.ts';
 import { listIds } from '../io/send.ts';
-import { dropEntries, readSeparators } from './entries.ts';
-import { type Levels, linkLevels, lookAt, type SeenNode } from './levels.ts';
+import { type Levels, linkLevels, lookAt, readSeparators, type SeenNode, sideBySide } from './levels.ts';
 import { removeEntity } from './lifecycle.ts';
-import { LeafMerger } from './merge-leaves.ts';
-import { finishPair, type Tally, unlessDamaged } from './merge-pair.ts';
+import { finishPair, LeafMerger, type Tally, unlessDamaged } from './merge-leaves.ts';
 import { isStripped, judge } from './orphans.ts';
-import { sideBySide } from './side-by-side.ts';
-import { decodeVacuumCursor, encodeVacuumCursor } from './vacuum-cursor.ts';
+
+/** The longest wait for the answers; a repair that meets others' commits pauses for seconds. */
+const ANSWERED_MS_MAX = 60_000;
 
 export interface VacuumTask {
   /** How long leaves must not have been written before they are merged. */
@@ -187,4 +189,59 @@ function staleIn(separators: readonly Position[], { leaves, isWhole }: Levels): 
 /** Removes the entities by which drivers probed their provider (rule 25). */
 async function clearProbes(engine: Engine): Promise<void> {
   for await (const id of listIds(engine.driver, PROBE_PREFIX)) await removeEntity(engine, id);
+}
+
+/**
+ * Drops the entries of separators at which no leaf begins any more (rule 29); returns their number.
+ */
+async function dropEntries(engine: Engine, incarnation: Id64, stale: readonly Position[]): Promise<number> {
+  if (stale.length === 0) return 0;
+  let dropped = 0;
+  let open = stale.length;
+  const answered = new AbortController();
+  const sink = {
+    settled: (_: number, { kind }: { readonly kind: string }) => {
+      if (kind === 'applied') dropped += 1;
+      open -= 1;
+      if (open === 0) answered.abort();
+    },
+  };
+  const begunTick = engine.clock.now().tick;
+  const action: Action = (current, found) => ({
+    kind: current !== undefined && found === incarnation ? 'remove' : 'none',
+  });
+  const changes = stale.map((separator, index) => entryChange({ separator, level: 1, begunTick, action, sink, index }));
+  engine.router.route(changes);
+  // Unlike the repairs' own timers, this wait keeps the process alive.
+  await engine.runtime.sleep(ANSWERED_MS_MAX, answered.signal);
+  return dropped;
+}
+
+const AT_THE_BEGINNING = 0;
+const MERGING = 1;
+
+/**
+ * A vacuum's cursor: the position from which leaves must still be merged, or undefined for the
+ * beginning, where orphans must still be judged. Its CRC-32 covers the table's name, so that no
+ * other table accepts it.
+ */
+function encodeVacuumCursor(from: Position | undefined, table: string): string {
+  const writer = new ByteWriter(32);
+  writer.u8(from === undefined ? AT_THE_BEGINNING : MERGING);
+  if (from !== undefined) writer.bytes(from);
+  writer.u32(crc32(writer.view(), crc32(table)));
+  return writer.view().toString('base64url');
+}
+
+/** Throws `invalid` for a text that no vacuum of the table gave. */
+function decodeVacuumCursor(cursor: string, table: string): Position | undefined {
+  try {
+    const bytes = Buffer.from(cursor, 'base64url');
+    checkCrc(bytes, 'cursor', crc32(table));
+    const reader = new ByteReader(bytes);
+    return reader.u8() === AT_THE_BEGINNING ? undefined : reader.bytes();
+  } catch (cause) {
+    const message = 'this cursor was not given by a vacuum of this table: begin anew, without it';
+    throw new StoreError('invalid', message, { table, cause });
+  }
 }

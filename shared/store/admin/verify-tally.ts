@@ -2,8 +2,7 @@
 import type { Fault, Stretch } from '../container/check.ts';
 import { pageBytesOf } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
-import type { VerifyOptions } from '../contract/options.ts';
-import type { Finding, FindingKind, LevelReport, VerifyReport } from '../contract/verify-report.ts';
+import type { Finding, FindingKind, LevelReport, VerifyOptions, VerifyReport } from '../contract/admin.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { HASH_BYTES, type Position } from '../format/position.ts';

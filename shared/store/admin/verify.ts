@@ -3,10 +3,10 @@
 import { childrenIn } from '../container/branch.ts';
 import { type CheckValue, faultsIn, NO_COMMIT, liveRecordsIn, type Stretch } from '../container/check.ts';
 import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
-import type { Order, VerifyOptions } from '../contract/options.ts';
+import type { Order } from '../contract/options.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { VerifyReport } from '../contract/verify-report.ts';
+import type { VerifyOptions, VerifyReport } from '../contract/admin.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, EMPTY_BYTES, type Id64, ID64_BYTES } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';

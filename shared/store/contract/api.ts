@@ -1,6 +1,16 @@
 // The public interface: stores, tables, scans. tests/store/examples.test.ts runs each @example
 // behind that of `Store`, and compares the values behind `// =>`.
 import type {
+  ContainerInfo,
+  InspectOptions,
+  RepairOptions,
+  RepairReport,
+  VacuumOptions,
+  VacuumReport,
+  VerifyOptions,
+  VerifyReport,
+} from './admin.ts';
+import type {
   BatchItem,
   CallOptions,
   DeleteItem,
@@ -8,17 +18,18 @@ import type {
   EncodedValue,
   GetManyOptions,
   GetOptions,
+  InputOf,
   JsonOf,
   Order,
+  OutputOf,
   PutItem,
   PutOptions,
   RangeOptions,
   ScanOptions,
+  StandardSchema,
   TableOptions,
   TouchOptions,
   UpdateOptions,
-  VacuumOptions,
-  VerifyOptions,
 } from './options.ts';
 import type {
   BatchOutcome,
@@ -32,12 +43,7 @@ import type {
   UpdateItem,
   UpdateOutcome,
 } from './results.ts';
-import type { ContainerInfo, InspectOptions } from './container-info.ts';
-import type { RepairOptions, RepairReport } from './repair-report.ts';
 import type { TableStats } from './stats.ts';
-import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
-import type { VacuumReport } from './vacuum-report.ts';
-import type { VerifyReport } from './verify-report.ts';
 
 /**
  * Tables in one provider. Calls fail with a StoreError, for misuse with a TypeError. `await using`

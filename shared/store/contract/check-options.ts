@@ -14,11 +14,8 @@ import type {
   TableOptions,
   TouchOptions,
   UpdateOptions,
-  VacuumOptions,
-  VerifyOptions,
 } from './options.ts';
-import type { InspectOptions } from './container-info.ts';
-import type { RepairOptions } from './repair-report.ts';
+import type { InspectOptions, RepairOptions, VacuumOptions, VerifyOptions } from './admin.ts';
 import type { UpdateItem } from './results.ts';
 
 export interface Kind {

@@ -71,13 +71,10 @@ export class StoreError extends Error {
   }
 }
 
-function whereText(details: StoreErrorDetails): string {
-  const named = [
-    details.table === undefined ? '' : ` table=${details.table}`,
-    details.key === undefined ? '' : ` key=${JSON.stringify(details.key)}`,
-    details.container === undefined ? '' : ` container=${details.container}`,
-  ];
-  return named.join('');
+function whereText({ table, key, container }: StoreErrorDetails): string {
+  const where = { table, key: key === undefined ? undefined : JSON.stringify(key), container };
+  const named = Object.entries(where).filter(([, value]) => value !== undefined);
+  return named.map(([name, value]) => ` ${name}=${value}`).join('');
 }
 
 const SAYS_NOTHING_WRITTEN = new Set<StoreErrorCode>(['aborted', 'throttled', 'unavailable', 'too_large', 'invalid']);

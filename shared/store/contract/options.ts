@@ -1,9 +1,6 @@
 // The options that callers give, and the items of batches.
 import type { Driver } from './driver.ts';
 import type { Compression, Runtime } from './runtime.ts';
-import type { StandardSchema } from './standard-schema.ts';
-import type { VacuumReport } from './vacuum-report.ts';
-import type { Finding } from './verify-report.ts';
 
 export interface CallOptions {
   /**
@@ -36,12 +33,6 @@ export interface StoreOptions {
   readonly compression?: Compression | undefined;
   /** Clock, timers and randomness. Default: the system's. */
   readonly runtime?: Runtime | undefined;
-}
-
-/** Options of a verification. `timeoutMs` bounds the whole walk; its default is one day. */
-export interface VerifyOptions extends CallOptions {
-  /** Is called with each finding, also with those that the report leaves out. Must not throw. */
-  readonly onFinding?: ((finding: Finding) => void) | undefined;
 }
 
 /**
@@ -121,21 +112,6 @@ export interface TableOptions extends CallOptions {
   readonly containerBytesMax?: number | undefined;
   /** Whether to create a missing table; if not, the call fails with `not_found`. Default: true. */
   readonly create?: boolean | undefined;
-}
-
-export interface VacuumOptions extends CallOptions {
-  /**
-   * Merges neighbouring containers to which at most one process wrote during this time, and purges
-   * those to which none did. From 0 ms to one day. Default: 120,000. The call takes at least this
-   * long, so its default deadline is the store's `timeoutMs` plus this.
-   */
-  readonly quietMs?: number | undefined;
-  /** The cursor of a report, from which this vacuum goes on, again after `quietMs`. */
-  readonly cursor?: string | undefined;
-  /** Is called several times with what has been done. */
-  readonly onProgress?: ((report: VacuumReport) => void) | undefined;
-  /** Merges fill up to 0.6 of this. Default: the open handles' value, else as in TableOptions. */
-  readonly containerBytesMax?: number | undefined;
 }
 
 export interface GetOptions extends CallOptions {
@@ -221,3 +197,30 @@ export interface ScanOptions extends RangeOptions {
    */
   readonly cursor?: string | undefined;
 }
+
+/**
+ * A table asks this of a schema. It is the part of Standard Schema 1 (https://standardschema.dev,
+ * made to be copied) that it uses.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+export type SchemaResult<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The type of the values that a schema takes. */
+export type InputOf<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input'];
+
+/** The type of the values that a schema makes. */
+export type OutputOf<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output'];

@@ -1,17 +1,23 @@
-// Turns puts, updates, touches and deletes into actions. What an action with a condition does is
-// decided from the record, at each attempt.
+// Turns puts, updates, touches and deletes into actions, and their verdicts into what callers hear.
+// What an action with a condition does is decided from the record, at each attempt.
 import { types } from 'node:util';
-import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
-import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
-import { StoreError } from '../contract/errors.ts';
-import type { UpdateItem } from '../contract/results.ts';
-import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
-import { compareBytes } from '../format/bytes.ts';
+import type { Action, Batch, Clearing, Decide, Decision, Verdict } from '../container/change.ts';
+import {
+  type BatchItem,
+  DELETE,
+  type DeleteItem,
+  type PutItem,
+  type SchemaIssue,
+  type StandardSchema,
+  type TouchOptions,
+} from '../contract/options.ts';
+import { asStoreError, StoreError } from '../contract/errors.ts';
+import type { DeleteOutcome, PutOutcome, UpdateItem, UpdateOutcome } from '../contract/results.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
 import type { StoredRecord } from '../format/stored-record.ts';
-import { pathStep } from './check-value.ts';
-import { decodeEntry, encodeValue, type ValueContext } from './encode-value.ts';
-import { matches } from './record-version.ts';
+import { decodeEntry, encodeValue, pathStep, versionOf } from './encode-value.ts';
+import type { TableContext } from './table-context.ts';
 
 /** The last moment that a Date can hold. */
 const LATEST_MS = 8.64e15;
@@ -19,13 +25,12 @@ const LATEST_MS = 8.64e15;
 /** One commit evaluates so many items without a pause, in some 20 ms. */
 const BATCH_ITEMS_MAX = 5_000;
 
-export interface ActionContext extends ValueContext {
-  readonly wallMs: () => number;
-  readonly ttlMs: number | undefined;
-  readonly schema: StandardSchema | undefined;
-}
-
 const NOTHING: Decision = { kind: 'none' };
+
+/** An item of a call, whose outcome names its key. */
+export interface Keyed {
+  readonly key: string;
+}
 
 /** `bytes`: the size of the encoded value; 0 if it is not known yet. */
 export interface Prepared {
@@ -38,9 +43,9 @@ export interface Prepared {
 /**
  * Throws `invalid` for senseless options or a value that schema or codec refuse, or `too_large`.
  */
-export function preparePut(context: ActionContext, item: PutItem<unknown>): Prepared {
+export function preparePut(context: TableContext, item: PutItem<unknown>): Prepared {
   const { key, value, ifVersion, ifAbsent } = item;
-  const where = { table: context.table, key };
+  const where = { table: context.engine.table, key };
   if (ifVersion !== undefined && ifAbsent === true)
     throw new StoreError('invalid', 'give ifVersion or ifAbsent, not both', where);
   const expiresAtMs = expiryOf(item, context);
@@ -63,9 +68,15 @@ function writeIf(
   };
 }
 
+/** Whether the record has the version that a call asks for; true if the call asks for none. */
+function matches(ifVersion: string | undefined, current: StoredRecord | undefined, incarnation: Id64): boolean {
+  if (ifVersion === undefined) return true;
+  return current !== undefined && versionOf({ incarnation, version: current.version }) === ifVersion;
+}
+
 /** `change` runs at each attempt. Throws `invalid` for a bad `ttlMs`. */
-export function prepareUpdate<V>(context: ActionContext, { key, change, ttlMs }: UpdateItem<V, unknown>): Prepared {
-  const where = { table: context.table, key };
+export function prepareUpdate<V>(context: TableContext, { key, change, ttlMs }: UpdateItem<V, unknown>): Prepared {
+  const where = { table: context.engine.table, key };
   const atBirthMs = expiryAfter(ttlMs, context, key);
   const action: Decide = (current, incarnation) => {
     const entry = current === undefined ? undefined : decodeEntry<V>(context, key, current, incarnation);
@@ -95,8 +106,8 @@ function unlessSame(current: StoredRecord | undefined, writing: Extract<Decision
 }
 
 /** Throws `invalid` if there is no expiry. */
-export function prepareTouch(context: ActionContext, key: string, options: TouchOptions | undefined): Prepared {
-  const { table } = context;
+export function prepareTouch(context: TableContext, key: string, options: TouchOptions | undefined): Prepared {
+  const { table } = context.engine;
   const expiresAtMs = expiryOf({ ...options, key }, context);
   if (expiresAtMs === undefined)
     throw new StoreError('invalid', 'give ttlMs or expiresAtMs, or open the table with ttlMs', { table, key });
@@ -105,7 +116,7 @@ export function prepareTouch(context: ActionContext, key: string, options: Touch
   return { action, bytes: 0 };
 }
 
-export function prepareDelete({ table }: ActionContext, { key, ifVersion }: DeleteItem): Prepared {
+export function prepareDelete({ engine: { table } }: TableContext, { key, ifVersion }: DeleteItem): Prepared {
   const action: Decide = (current, incarnation) => {
     if (!matches(ifVersion, current, incarnation))
       return conflict('the record is not at the version given', { table, key });
@@ -133,11 +144,11 @@ export function checkBatch(items: readonly BatchItem<unknown>[], groupBy: string
   }
 }
 
-export function prepareItem(context: ActionContext, item: BatchItem<unknown>): Prepared {
+export function prepareItem(context: TableContext, item: BatchItem<unknown>): Prepared {
   if (item.delete !== true) return preparePut(context, item);
   const { key, delete: _delete, ifVersion: _ifVersion, ...others } = item;
   if (Object.values(others).every((one) => one === undefined)) return prepareDelete(context, item);
-  throw new StoreError('invalid', 'a deletion takes ifVersion alone', { table: context.table, key });
+  throw new StoreError('invalid', 'a deletion takes ifVersion alone', { table: context.engine.table, key });
 }
 
 function removing(current: StoredRecord | undefined): Decision {
@@ -145,10 +156,10 @@ function removing(current: StoredRecord | undefined): Decision {
 }
 
 /** When the record of an item expires, in milliseconds since 1970. */
-function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: ActionContext): number | undefined {
+function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: TableContext): number | undefined {
   const { key, ttlMs, expiresAtMs } = item;
   if (expiresAtMs === undefined) return expiryAfter(ttlMs, context, key);
-  const where = { table: context.table, key };
+  const where = { table: context.engine.table, key };
   if (ttlMs !== undefined) throw new StoreError('invalid', 'give ttlMs or expiresAtMs, not both', where);
   if (Number.isSafeInteger(expiresAtMs) && expiresAtMs >= 0 && expiresAtMs <= LATEST_MS) return expiresAtMs;
   throw new StoreError('invalid', 'expiresAtMs must be a whole number of milliseconds since 1970', where);
@@ -157,13 +168,13 @@ function expiryOf(item: Omit<PutItem<unknown>, 'value'>, context: ActionContext)
 /** When a record made now expires, by the wall clock. Without `ttlMs` the handle's life counts. */
 function expiryAfter(
   ttlMs: number | undefined,
-  { table, wallMs, ttlMs: usualMs }: ActionContext,
+  { engine: { table, runtime }, ttlMs: usualMs }: TableContext,
   key: string,
 ): number | undefined {
   checkTtl(ttlMs, { table, key });
   const lifeMs = ttlMs ?? usualMs;
   if (lifeMs === undefined) return undefined;
-  const expiresAtMs = wallMs() + lifeMs;
+  const expiresAtMs = runtime.wallMs() + lifeMs;
   if (expiresAtMs > LATEST_MS)
     throw new StoreError('invalid', 'ttlMs reaches beyond the end of time: leave it out', { table, key });
   return expiresAtMs;
@@ -197,4 +208,34 @@ function refusal(issues: readonly SchemaIssue[]): string {
   const path = (first?.path ?? []).map((step) => pathStep(typeof step === 'object' ? step.key : step));
   const more = others.length === 0 ? '' : ` (${others.length} more in the cause)`;
   return `the schema refuses value${path.join('')}: ${first?.message}${more}`;
+}
+
+/** The version that a change gave its record; undefined if it changed nothing. */
+export function versionAfter(verdict: Verdict): string | undefined {
+  return verdict.kind === 'applied' ? versionOf(verdict) : undefined;
+}
+
+/** A put that does not fail takes effect. */
+export function putOutcome({ key }: Keyed, verdict: Verdict): PutOutcome {
+  if (verdict.kind === 'failed') return { status: 'failed', key, error: asStoreError(verdict.error) };
+  return { status: 'written', key, version: versionAfter(verdict)! };
+}
+
+export function deleteOutcome({ key }: Keyed, verdict: Verdict): DeleteOutcome {
+  if (verdict.kind === 'failed') return { status: 'failed', key, error: asStoreError(verdict.error) };
+  const version = versionAfter(verdict);
+  return version === undefined ? { status: 'absent', key } : { status: 'deleted', key, version };
+}
+
+export function updateOutcome<V>(context: TableContext, key: string, verdict: Verdict): UpdateOutcome<V> {
+  if (verdict.kind === 'failed') return { status: 'failed', key, error: updateError(context, key, verdict.error) };
+  const { kind, incarnation, record } = verdict;
+  if (record === undefined) return deleteOutcome({ key }, verdict);
+  const status = kind === 'applied' ? 'written' : 'unchanged';
+  return { status, ...decodeEntry<V>(context, key, record, incarnation) };
+}
+
+function updateError({ engine: { table } }: TableContext, key: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError('invalid', 'the function given to update threw: see the cause', { table, key, cause: error });
 }

@@ -1,13 +1,17 @@
-// Works on a range of leaves, several at a time. Branches only tell where to begin; each step says
-// how far it came, so that no split or merge hides a record (rule 33).
+// Works on a range of leaves, several at a time, and cuts a table into ranges. Branches only tell
+// where to begin; each step says how far it came, so that no split or merge hides a record (rule
+// 33).
+import { childrenOf } from '../container/branch.ts';
 import { countRecords } from '../container/count.ts';
 import type { Range } from '../container/layers.ts';
-import { orderChanged, saysNothingWritten } from '../contract/errors.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { orderChanged, saysNothingWritten, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { lookToCount } from '../engine/find-records.ts';
-import type { Id64 } from '../format/bytes.ts';
+import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
+import { nodeId } from '../format/entity-ids.ts';
 import { beforeBound, type Position, type UpperBound } from '../format/position.ts';
-import { checkIncarnation } from './bounds.ts';
+import { checkIncarnation, encodeCursor } from './bounds.ts';
 import type { TableContext } from './table-context.ts';
 
 /** The most leaves at a time, all of which may be in memory. */
@@ -72,4 +76,49 @@ export async function countFirstLeaf({ engine, order }: TableContext, range: Ran
   if (turns.isLong) await turns.pause();
   const { stored, expired } = countRecords(leaf, range, runtime.wallMs(), table);
   return { count: stored - expired, reached: header.high, incarnation: header.incarnation };
+}
+
+const PARTITIONS_MAX = 1_024;
+
+/**
+ * Cursors of up to `count` scans that together give each record once, in shares of about one size.
+ * Cost: reads of branches. Any position is a valid cut, so hints suffice.
+ */
+export async function partition(engine: Engine, count: number): Promise<string[]> {
+  const { table } = engine;
+  if (!Number.isInteger(count) || count < 1 || count > PARTITIONS_MAX)
+    throw new StoreError('invalid', `count must be a whole number from 1 to ${PARTITIONS_MAX}`, { table });
+  const root = await engine.tree.root(true);
+  const { order, incarnation } = root.header;
+  const cuts = evenly(await separators(engine, root, count), count);
+  return [EMPTY_BYTES, ...cuts].map((from, index) =>
+    encodeCursor({ order, incarnation, from, end: cuts[index], isReverse: false }, table),
+  );
+}
+
+/** The separators of the highest level that has enough of them, in order, each once. */
+async function separators(engine: Engine, root: Snapshot, count: number): Promise<Position[]> {
+  let branches = root.header.level === 0 ? [] : [root];
+  for (;;) {
+    const children = branches.flatMap((branch) => childrenOf(branch, engine.table));
+    const isEnough = children.length >= count || (branches[0]?.header.level ?? 0) <= 1;
+    if (isEnough) return distinct(children.slice(1).map(({ low }) => low));
+    const ids = children.map(({ child }) => nodeId(engine.table, root.header.incarnation, child));
+    const below = await Promise.all(ids.map((id) => engine.reader.readWhole(id)));
+    branches = below.filter((node) => node !== undefined);
+  }
+}
+
+function distinct(positions: readonly Position[]): Position[] {
+  const sorted = positions.toSorted(compareBytes);
+  return sorted.filter((one, index) => one.length > 0 && (index === 0 || compareBytes(one, sorted[index - 1]!) > 0));
+}
+
+/** At most `count` - 1 of the positions, at about equal distances. */
+function evenly(positions: readonly Position[], count: number): Position[] {
+  const cuts = Math.min(count - 1, positions.length);
+  return Array.from(
+    { length: cuts },
+    (_, index) => positions[Math.floor(((index + 1) * positions.length) / (cuts + 1))]!,
+  );
 }

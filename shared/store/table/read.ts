@@ -1,6 +1,6 @@
 // Reads the keys of one call, leaf by leaf. At the deadline every key has an outcome.
 import { memoryBytes, type Snapshot } from '../container/snapshot.ts';
-import type { GetManyOptions } from '../contract/options.ts';
+import type { GetManyOptions, GetOptions } from '../contract/options.ts';
 import type { Entry, GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
@@ -76,6 +76,13 @@ export class RecordReader<V> {
       failRest(wanted, answered, error);
       return answered;
     }
+  }
+
+  /** Whether a record was found. Throws the error of a failure. */
+  async readOne(key: string, options: GetOptions | undefined): Promise<Exclude<GetOutcome<V>, { status: 'failed' }>> {
+    const [outcome] = await this.read([key], options);
+    if (outcome!.status === 'failed') throw outcome!.error;
+    return outcome!;
   }
 
   /** Undefined for an invalid key, which gets its outcome here. */

@@ -1,22 +1,28 @@
 // A scan takes a part of a leaf from one reply (with a limit no more than it needs), then seeks the
 // position where that part ended. So no split hides or repeats a record (rule 20).
-import { isNotAbove, type Range } from '../container/layers.ts';
+import { indexesIn, isNotAbove, layersOf, type OwnedRow, type Range, rowBefore, rowsIn } from '../container/layers.ts';
+import { mergeLayers } from '../container/merge-pages.ts';
 import { type Part, partOf, rangeWithin, type ScanRange } from '../container/scan-part.ts';
-import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { pageBytesOf, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
+import type { Engine } from '../engine/engine.ts';
 import { lookToScan } from '../engine/find-records.ts';
-import { asName, type Id64 } from '../format/bytes.ts';
+import { asName, compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { recordAt, recordCount } from '../format/page-body.ts';
-import { beforeBound, type PositionOf, positionsOf, type Position, positionAfter } from '../format/position.ts';
-import { isExpired, isTombstone } from '../format/stored-record.ts';
+import { type Page, recordAt, recordCount, slicePage } from '../format/page-body.ts';
+import {
+  beforeBound,
+  type PositionOf,
+  positionsOf,
+  type Position,
+  positionAfter,
+  type UpperBound,
+} from '../format/position.ts';
+import { isExpired, isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { traceOperation } from '../system/tracing.ts';
-import { type Bounds, checkIncarnation } from './bounds.ts';
+import { type Bounds, checkIncarnation, encodeCursor } from './bounds.ts';
 import type { TableContext } from './table-context.ts';
-import { encodeCursor } from './cursor.ts';
-import { pagesIn } from './leaf-pages.ts';
-import type { Give } from './encode-value.ts';
 
 /** A scan reads ahead as many leaves as it has given, within these bounds and BYTES_AHEAD. */
 const LEAVES_AHEAD_LEAST = 4;
@@ -26,6 +32,9 @@ const BYTES_AHEAD = 2 * 1024 * 1024;
 const KEPT_AHEAD = 0.75;
 /** Higher than any byte of UTF-8. */
 const ABOVE_KEYS = 0xff;
+
+/** What a scan gives for a stored record: an entry, or the key alone. */
+export type Give<T> = (record: StoredRecord, incarnation: Id64) => T;
 
 export class TableScan<T> implements AsyncIterable<T> {
   readonly #context: TableContext;
@@ -206,4 +215,79 @@ function lastBelow(end: Range['end']): Position {
   const last = end.at(-1)!;
   if (last === 0) return end.subarray(0, -1);
   return Buffer.concat([end.subarray(0, -1), Buffer.of(last - 1, ABOVE_KEYS)]);
+}
+
+/** A stretch whose records are not known because of a damaged page. */
+interface DamagedStretch {
+  readonly error: StoreError;
+  readonly low: Position;
+  readonly high: UpperBound;
+}
+
+/** The positions of a leaf from `from` to `end`. Their pages must be in memory. */
+interface LeafRange extends Range {
+  readonly engine: Engine;
+  readonly leaf: Snapshot;
+  readonly positionOf: PositionOf;
+  /** From the end downwards. */
+  readonly isReverse: boolean;
+}
+
+/**
+ * Gives the records of the range as pages in order, layers merged, and damaged stretches in their
+ * places. Opens pages one by one: together they may expand to a hundred times their stored bytes.
+ */
+function* pagesIn(range: LeafRange): Generator<Page | DamagedStretch> {
+  const { engine, leaf, isReverse } = range;
+  const layers = layersOf(leaf.header).map((refs) => rowsIn(refs, leaf.header.high, range));
+  const starts = startsIn(layers, range);
+  try {
+    for (let count = 0; count < starts.length; count += 1) {
+      const index = isReverse ? starts.length - 1 - count : count;
+      yield joinedPage(layers, range, { from: starts[index]!, end: starts[index + 1] ?? range.end });
+    }
+  } finally {
+    // The cache must count the expanded pages, which take more memory.
+    const held = engine.cache.get(leaf.id);
+    if (held !== undefined) engine.cache.offer(held);
+  }
+}
+
+/** Cuts the range into parts, each of which lies in at most one page of each layer. */
+function startsIn(layers: readonly (readonly OwnedRow[])[], { from, end }: Range): Position[] {
+  const lows = layers.flat().map(({ low }) => low);
+  const within = lows.filter((low) => compareBytes(low, from) > 0 && beforeBound(low, end));
+  const starts = [from, ...within.toSorted(compareBytes)];
+  return starts.filter((start, index) => index === 0 || compareBytes(start, starts[index - 1]!) > 0);
+}
+
+/** The records of all layers between two starts. */
+function joinedPage(
+  layers: readonly (readonly OwnedRow[])[],
+  { engine, leaf, positionOf }: LeafRange,
+  part: Range,
+): Page | DamagedStretch {
+  const pages: Page[][] = [];
+  for (const rows of layers) {
+    const row = rows[rowBefore(rows, 0, rows.length, part.from)];
+    if (row === undefined) continue;
+    const page = open(engine, leaf, row);
+    if ('error' in page) return page;
+    pages.push([sliceWithin(page, part, positionOf)]);
+  }
+  return mergeLayers(pages, positionOf);
+}
+
+function sliceWithin(page: Page, part: Range, positionOf: PositionOf): Page {
+  const { first, end } = indexesIn(page, part, positionOf);
+  return first === 0 && end === recordCount(page) ? page : slicePage(page, first, end);
+}
+
+function open(engine: Engine, leaf: Snapshot, { ref, low, high }: OwnedRow): Page | DamagedStretch {
+  try {
+    return pageOf(leaf, ref, engine.table);
+  } catch (error) {
+    if (error instanceof StoreError) return { error, low, high };
+    throw error;
+  }
 }

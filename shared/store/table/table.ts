@@ -1,4 +1,5 @@
-// A table as users see it. Each verb checks its arguments and calls a reader, a writer or a scan.
+// A table as users see it: `Table` tells the results. Each verb checks its arguments and calls a
+// reader, a writer or a scan.
 import type { Verdict } from '../container/change.ts';
 import type { Table } from '../contract/api.ts';
 import type {
@@ -16,51 +17,33 @@ import type {
   TouchOptions,
   UpdateOptions,
 } from '../contract/options.ts';
-import type {
-  BatchOutcome,
-  DeleteOutcome,
-  Entry,
-  GetOutcome,
-  KeyScan,
-  PutOutcome,
-  Scan,
-  UpdateItem,
-  UpdateOutcome,
-} from '../contract/results.ts';
-import { saysNothingWritten, StoreError } from '../contract/errors.ts';
+import type { DeleteOutcome, PutOutcome, UpdateItem } from '../contract/results.ts';
+import { asStoreError, saysNothingWritten, StoreError } from '../contract/errors.ts';
 import { ARRAY, CHECK, checkArgument, checkItems, FUNCTION, SOURCE } from '../contract/check-options.ts';
-import type { TableStats } from '../contract/stats.ts';
 import { decodeKey, encodeKey } from '../format/position.ts';
 import { traceOperation } from '../system/tracing.ts';
 import {
-  type ActionContext,
   checkBatch,
+  deleteOutcome,
+  type Keyed,
   prepareDelete,
   prepareItem,
   preparePut,
   prepareTouch,
   prepareUpdate,
   type Prepared,
+  putOutcome,
+  updateOutcome,
+  versionAfter,
 } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import type { TableContext } from './table-context.ts';
-import { countFirstLeaf, type DoStep, sumOverLeaves } from './leaf-ranges.ts';
-import { partition } from './scan-shards.ts';
-import {
-  deleteOutcome,
-  noVerdict,
-  putOutcome,
-  unlessFailed,
-  updateOutcome,
-  verdictItself,
-  withoutStatus,
-} from './outcomes.ts';
+import { countFirstLeaf, type DoStep, partition, sumOverLeaves } from './leaf-ranges.ts';
 import { RecordReader } from './read.ts';
-import { TableScan } from './scan.ts';
-import { decodeEntry, type Give } from './encode-value.ts';
-import { type Keyed, Writer } from './write.ts';
+import { type Give, TableScan } from './scan.ts';
+import { decodeEntry } from './encode-value.ts';
+import { Writer } from './write.ts';
 import { isSource, type Source, writeSource } from './write-source.ts';
-import { versionOf } from './record-version.ts';
 
 const keyOf: Give<string> = ({ key }) => decodeKey(key);
 const NO_VALUE = { value: undefined, version: '', expiresAtMs: undefined };
@@ -71,43 +54,43 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   readonly groupBy: string | undefined;
   readonly isNew: boolean;
   readonly #context: TableContext;
-  readonly #actions: ActionContext;
   readonly #reader: RecordReader<V>;
   /** Decodes no value. */
   readonly #presence: RecordReader<undefined>;
   readonly #writer: Writer;
 
   constructor(context: TableContext) {
-    const { engine, order, groupBy, isNew, codec, schema, ttlMs } = context;
+    const { engine, order, groupBy, isNew } = context;
     this.#context = context;
     this.name = engine.table;
     this.order = order;
     this.groupBy = groupBy;
     this.isNew = isNew;
-    this.#actions = { table: engine.table, codec, schema, ttlMs, wallMs: () => engine.runtime.wallMs() };
     this.#reader = new RecordReader(context, (key, record, incarnation) =>
-      decodeEntry<V>(this.#actions, key, record, incarnation),
+      decodeEntry<V>(this.#context, key, record, incarnation),
     );
     this.#presence = new RecordReader(context, (key) => ({ key, ...NO_VALUE }));
     this.#writer = new Writer(context);
   }
 
-  get(key: string, options?: GetOptions): Promise<Entry<V> | undefined> {
+  get(key: string, options?: GetOptions) {
     return traceOperation(this.name, 'get', async () => {
       CHECK.get(options);
-      const outcome = unlessFailed(await this.#reader.read([key], options));
-      return outcome?.status === 'found' ? withoutStatus(outcome) : undefined;
+      const outcome = await this.#reader.readOne(key, options);
+      if (outcome.status === 'absent') return undefined;
+      const { value, version, expiresAtMs, ageMs } = outcome;
+      return ageMs === undefined ? { key, value, version, expiresAtMs } : { key, value, version, expiresAtMs, ageMs };
     });
   }
 
-  has(key: string, options?: GetOptions): Promise<boolean> {
+  has(key: string, options?: GetOptions) {
     return traceOperation(this.name, 'has', async () => {
       CHECK.has(options);
-      return unlessFailed(await this.#presence.read([key], options))?.status === 'found';
+      return (await this.#presence.readOne(key, options)).status === 'found';
     });
   }
 
-  getMany(keys: readonly string[], options?: GetManyOptions): Promise<GetOutcome<V>[]> {
+  getMany(keys: readonly string[], options?: GetManyOptions) {
     return traceOperation(this.name, 'getMany', async () => {
       checkArgument('table.getMany', 'keys', ARRAY, keys);
       CHECK.getMany(options);
@@ -115,23 +98,18 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  put(key: string, value: In, options?: PutOptions): Promise<{ readonly version: string }> {
+  put(key: string, value: In, options?: PutOptions) {
     return traceOperation(this.name, 'put', async () => {
       CHECK.put(options);
-      const outcome = unlessFailed(
-        await this.#writer.write({ ...this.#puts(options), items: [{ ...options, key, value }] }),
-      );
-      if (outcome === undefined) throw noVerdict();
-      return { version: outcome.version };
+      const prepare = () => preparePut(this.#context, { ...options, key, value });
+      const verdict = await this.#writeOne(key, prepare, options);
+      return { version: versionAfter(verdict)! };
     });
   }
 
   putMany(items: readonly PutItem<In>[], options?: CallOptions): Promise<PutOutcome[]>;
   putMany(items: AsyncIterable<PutItem<In>>, options?: CallOptions): AsyncIterable<PutOutcome>;
-  putMany(
-    items: readonly PutItem<In>[] | AsyncIterable<PutItem<In>>,
-    options?: CallOptions,
-  ): Promise<PutOutcome[]> | AsyncIterable<PutOutcome> {
+  putMany(items: readonly PutItem<In>[] | AsyncIterable<PutItem<In>>, options?: CallOptions) {
     if (isSource(items)) {
       CHECK.putMany(options);
       return this.#writeSource('putMany', { ...this.#puts(options), items, itemOf: checkedPut });
@@ -145,7 +123,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   #puts(options: CallOptions | undefined) {
-    return { prepare: (item: PutItem<In>) => preparePut(this.#actions, item), outcome: putOutcome, options };
+    return { prepare: (item: PutItem<In>) => preparePut(this.#context, item), outcome: putOutcome, options };
   }
 
   #writeSource<Given, T extends Keyed, O>(method: string, source: Source<Given, T, O>): AsyncIterable<O> {
@@ -154,68 +132,61 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     );
   }
 
-  update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions): Promise<Entry<V> | undefined> {
+  update(key: string, change: UpdateItem<V, In>['change'], options?: UpdateOptions) {
     return traceOperation(this.name, 'update', async () => {
       checkArgument('table.update', 'change', FUNCTION, change);
       CHECK.update(options);
-      const prepare = () => prepareUpdate(this.#actions, { ...options, key, change });
-      const { record, incarnation } = await this.#decide(key, prepare, options);
-      return record === undefined ? undefined : decodeEntry(this.#actions, key, record, incarnation);
+      const prepare = () => prepareUpdate(this.#context, { ...options, key, change });
+      const { record, incarnation } = await this.#writeOne(key, prepare, options, asThrown);
+      return record === undefined ? undefined : decodeEntry<V>(this.#context, key, record, incarnation);
     });
   }
 
-  updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions): Promise<UpdateOutcome<V>[]> {
+  updateMany(items: readonly UpdateItem<V, In>[], options?: CallOptions) {
     return traceOperation(this.name, 'updateMany', async () => {
       checkItems('table.updateMany', items, CHECK.updateItem);
       CHECK.updateMany(options);
       return this.#writer.write({
         items: items.slice(),
-        prepare: (item) => prepareUpdate(this.#actions, item),
-        outcome: ({ key }, verdict) => updateOutcome<V>(this.#actions, key, verdict),
+        prepare: (item) => prepareUpdate(this.#context, item),
+        outcome: ({ key }, verdict) => updateOutcome<V>(this.#context, key, verdict),
         options,
       });
     });
   }
 
-  touch(key: string, options?: TouchOptions): Promise<boolean> {
+  touch(key: string, options?: TouchOptions) {
     return traceOperation(this.name, 'touch', async () => {
       CHECK.touch(options);
-      const { record } = await this.#decide(key, () => prepareTouch(this.#actions, key, options), options);
+      const { record } = await this.#writeOne(key, () => prepareTouch(this.#context, key, options), options);
       return record !== undefined;
     });
   }
 
-  /** Its verdict on one record. Rejects with what a user's function threw. */
-  async #decide(
+  /** The verdict on a lone change. Rejects with what `errorOf` makes of the error of a failure. */
+  async #writeOne(
     key: string,
     prepare: () => Prepared,
     options: CallOptions | undefined,
+    errorOf: (error: unknown) => unknown = asStoreError,
   ): Promise<Exclude<Verdict, { kind: 'failed' }>> {
     const [verdict] = await this.#writer.write({ items: [{ key }], prepare, outcome: verdictItself, options });
-    if (verdict === undefined || verdict.kind === 'failed') throw verdict?.error ?? noVerdict();
-    return verdict;
+    if (verdict!.kind === 'failed') throw errorOf(verdict!.error);
+    return verdict!;
   }
 
-  delete(
-    key: string,
-    options?: DeleteOptions,
-  ): Promise<{ readonly deleted: boolean; readonly version: string | undefined }> {
+  delete(key: string, options?: DeleteOptions) {
     return traceOperation(this.name, 'delete', async () => {
       CHECK.delete(options);
-      const outcome = unlessFailed(
-        await this.#writer.write({ ...this.#deletes(options), items: [{ ...options, key }] }),
-      );
-      const version = outcome?.status === 'deleted' ? outcome.version : undefined;
+      const prepare = () => prepareDelete(this.#context, { ...options, key });
+      const version = versionAfter(await this.#writeOne(key, prepare, options));
       return { deleted: version !== undefined, version };
     });
   }
 
   deleteMany(items: readonly (string | DeleteItem)[], options?: CallOptions): Promise<DeleteOutcome[]>;
   deleteMany(items: AsyncIterable<string | DeleteItem>, options?: CallOptions): AsyncIterable<DeleteOutcome>;
-  deleteMany(
-    items: readonly (string | DeleteItem)[] | AsyncIterable<string | DeleteItem>,
-    options?: CallOptions,
-  ): Promise<DeleteOutcome[]> | AsyncIterable<DeleteOutcome> {
+  deleteMany(items: readonly (string | DeleteItem)[] | AsyncIterable<string | DeleteItem>, options?: CallOptions) {
     if (isSource(items)) {
       CHECK.deleteMany(options);
       return this.#writeSource('deleteMany', { ...this.#deletes(options), items, itemOf: checkedDelete });
@@ -228,22 +199,19 @@ export class StoredTable<V, In = V> implements Table<V, In> {
   }
 
   #deletes(options: CallOptions | undefined) {
-    return { prepare: (item: DeleteItem) => prepareDelete(this.#actions, item), outcome: deleteOutcome, options };
+    return { prepare: (item: DeleteItem) => prepareDelete(this.#context, item), outcome: deleteOutcome, options };
   }
 
-  batch(items: readonly BatchItem<In>[], options?: CallOptions): Promise<BatchOutcome[]> {
+  batch(items: readonly BatchItem<In>[], options?: CallOptions) {
     return traceOperation(this.name, 'batch', async () => {
       checkItems('table.batch', items, CHECK.batchItem);
       CHECK.batch(options);
       checkBatch(items, this.#context.groupBy, this.name);
       if (items.length === 0) return [];
       const given = items.slice();
-      const prepare = (item: BatchItem<In>) => prepareItem(this.#actions, item);
+      const prepare = (item: BatchItem<In>) => prepareItem(this.#context, item);
       const verdicts = await this.#writer.writeTogether({ items: given, prepare, options });
-      return given.map(({ key }, index) => {
-        const verdict = verdicts[index]!;
-        return { key, version: verdict.kind === 'applied' ? versionOf(verdict) : undefined };
-      });
+      return given.map(({ key }, index) => ({ key, version: versionAfter(verdicts[index]!) }));
     });
   }
 
@@ -251,18 +219,18 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     checkItems('table.check', items, CHECK.checkedItem);
     await this.#context.engine.turns.forEach(items, (item) => {
       encodeKey(item.key, this.name);
-      prepareItem(this.#actions, item);
+      prepareItem(this.#context, item);
     });
   }
 
-  scan(options: ScanOptions = {}): Scan<V> {
+  scan(options: ScanOptions = {}) {
     CHECK.scan(options);
     return this.#walk(options, (record, incarnation) =>
-      decodeEntry<V>(this.#actions, decodeKey(record.key), record, incarnation),
+      decodeEntry<V>(this.#context, decodeKey(record.key), record, incarnation),
     );
   }
 
-  keys(options: ScanOptions = {}): KeyScan {
+  keys(options: ScanOptions = {}) {
     CHECK.keys(options);
     return this.#walk(options, keyOf);
   }
@@ -272,7 +240,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     return new TableScan(this.#context, options, boundsOf(options, this.order, this.name), give);
   }
 
-  count(options: RangeOptions = {}): Promise<number> {
+  count(options: RangeOptions = {}) {
     return traceOperation(this.name, 'count', async () => {
       CHECK.count(options);
       const { deadlines, engine } = this.#context;
@@ -283,7 +251,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  clear(options: RangeOptions = {}): Promise<number> {
+  clear(options: RangeOptions = {}) {
     return traceOperation(this.name, 'clear', async () => {
       CHECK.clear(options);
       const bounds = boundsOf(options, this.order, this.name);
@@ -301,7 +269,7 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  partitions(count: number, options?: CallOptions): Promise<string[]> {
+  partitions(count: number, options?: CallOptions) {
     return traceOperation(this.name, 'partitions', async () => {
       CHECK.partitions(options);
       const { deadlines, engine } = this.#context;
@@ -309,10 +277,18 @@ export class StoredTable<V, In = V> implements Table<V, In> {
     });
   }
 
-  stats(): TableStats {
+  stats() {
     const { containerBytesMax, counters } = this.#context.engine;
     return { ...counters, containerBytesMax };
   }
+}
+
+function verdictItself(_: Keyed, verdict: Verdict): Verdict {
+  return verdict;
+}
+
+function asThrown(error: unknown): unknown {
+  return error;
 }
 
 function checkedPut<V>(item: PutItem<V>, index: number): PutItem<V> {

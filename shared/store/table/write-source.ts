@@ -5,9 +5,9 @@ import type { CallOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
 import { abortedError } from '../io/deadline.ts';
 import type { Turns } from '../io/turns.ts';
-import type { Prepared } from './actions.ts';
+import type { Keyed, Prepared } from './actions.ts';
 import type { TableContext } from './table-context.ts';
-import { CHANGE_OVERHEAD_BYTES, type Keyed, SLICE_COUNT, type WriteBatch } from './write.ts';
+import { CHANGE_OVERHEAD_BYTES, SLICE_COUNT, type WriteBatch } from './write.ts';
 
 /** Ends a slice of fewer items. Records of 1,000 bytes fill one by their number. */
 const SLICE_BYTES = 8 * 1024 * 1024;

@@ -5,15 +5,14 @@ import type { Range } from '../container/layers.ts';
 import type { CallOptions } from '../contract/options.ts';
 import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
-import type { Id64 } from '../format/bytes.ts';
+import { compareBytes, EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
 import { encodeKey, type PositionOf, positionsOf, type Position } from '../format/position.ts';
 import type { Deadline } from '../io/deadline.ts';
+import type { Turns } from '../io/turns.ts';
 import { currentOperation } from '../system/tracing.ts';
-import type { Prepared } from './actions.ts';
-import type { Ticket } from './admission.ts';
-import type { TableContext } from './table-context.ts';
+import type { Keyed, Prepared } from './actions.ts';
+import type { TableContext, Ticket } from './table-context.ts';
 import type { Step } from './leaf-ranges.ts';
-import { wavesOf } from './write-order.ts';
 
 /** Changes handed over at once: a larger batch would fill the queues for all other calls. */
 export const SLICE_COUNT = 5_000;
@@ -48,24 +47,16 @@ export class Writer {
   }
 
   async #writeMany<T extends Keyed, O>(batch: WriteBatch<T, O>, deadline: Deadline): Promise<O[]> {
-    const { engine, order } = this.#context;
+    const { engine } = this.#context;
     const locations = await engine.turns.map(batch.items, ({ key }) => this.#tryLocate(key));
-    return this.#writeWaves(batch, deadline, locations, await wavesOf(locations, order, engine.turns));
-  }
-
-  async #writeWaves<T extends Keyed, O>(
-    batch: WriteBatch<T, O>,
-    deadline: Deadline,
-    locations: (Location | undefined)[],
-    waves: readonly (readonly number[])[],
-  ): Promise<O[]> {
+    const waves = await wavesOf(locations, engine.turns);
     // At full length: V8 makes a hash table of an array that is filled from the middle.
     const outcomes = Array.from<O>({ length: batch.items.length });
     for (const wave of waves) {
       for (let first = 0; first < wave.length; first += SLICE_COUNT) {
         const slice = new Slice(batch, wave.slice(first, first + SLICE_COUNT), locations, outcomes);
         slice.isLater = first > 0 || wave !== waves[0];
-        await this.#writeSlice(slice, deadline, this.#context.engine.clock.now());
+        await this.#writeSlice(slice, deadline, engine.clock.now());
       }
     }
     return outcomes;
@@ -158,7 +149,6 @@ export class Writer {
   /** Removes the range's records from its first leaf, in one commit. */
   async clear(range: Range, incarnation: Id64 | undefined, options: CallOptions | undefined): Promise<Step> {
     const verdict = await this.#writeWhole(range.from, { kind: 'clear', end: range.end, incarnation }, options);
-    if (verdict.kind === 'failed') throw asStoreError(verdict.error);
     // Unchanged is the table of another incarnation, at which the caller stops.
     const cleared = verdict.kind === 'applied' ? verdict.cleared : undefined;
     return { count: cleared?.count ?? 0, reached: cleared?.reached, incarnation: verdict.incarnation };
@@ -177,13 +167,13 @@ export class Writer {
     const sorted = parts.toSorted(byPosition);
     const batch = { kind: 'batch', groupBy, parts: sorted } as const;
     const verdict = await this.#writeWhole(sorted[0]!.position, batch, options);
-    if (verdict.kind === 'failed') throw asStoreError(verdict.error);
     const verdicts = verdict.kind === 'applied' ? verdict.parts : undefined;
     const verdictOf = new Map(sorted.map((part, index) => [part, verdicts?.[index]]));
     return parts.map((part) => verdictOf.get(part)!);
   }
 
-  async #writeWhole(position: Position, whole: Clearing | Batch, options: CallOptions | undefined): Promise<Verdict> {
+  /** The verdict on work on several records. Throws the error of a failure. */
+  async #writeWhole(position: Position, whole: Clearing | Batch, options: CallOptions | undefined): Promise<Done> {
     const parts = whole.kind === 'clear' ? [] : whole.parts;
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
     const batch: WriteBatch<Keyed, Verdict> = {
@@ -196,6 +186,7 @@ export class Writer {
     const begun = this.#context.engine.clock.now();
     const deadline = this.#context.deadlines.begin(options, begun.monotonicMs);
     const [verdict] = await this.#writeOne(slice, deadline, begun);
+    if (verdict!.kind === 'failed') throw asStoreError(verdict!.error);
     return verdict!;
   }
 
@@ -243,16 +234,14 @@ function asOutcome(error: unknown, where: { readonly table: string; readonly key
   return error instanceof TypeError ? new StoreError('invalid', error.message, { ...where, cause: error }) : error;
 }
 
-export interface Keyed {
-  readonly key: string;
-}
-
 type Call = Pick<Change, 'begunTick' | 'dueMs' | 'operation'>;
 
 interface Heard {
   readonly sink: VerdictSink;
   readonly index: number;
 }
+
+type Done = Exclude<Verdict, { kind: 'failed' }>;
 
 /** The batch has the deadline and hears the verdict, not its parts. */
 const PART_OF_BATCH: Call = { begunTick: 0, dueMs: Infinity, operation: undefined };
@@ -328,4 +317,27 @@ class Slice<T extends Keyed, O> implements VerdictSink {
   #outcomeOf(index: number, verdict: Verdict): O {
     return this.batch.outcome(this.batch.items[index]!, verdict);
   }
+}
+
+/** The position of each item, by index; undefined for an invalid key. */
+type Located = readonly ({ readonly position: Position } | undefined)[];
+
+/**
+ * Orders items by position, so that the changes of one container lie side by side. The n-th item
+ * with one key goes into the n-th wave.
+ */
+export async function wavesOf(items: Located, turns: Turns): Promise<number[][]> {
+  // Items with an invalid key come first.
+  const positionAt = (index: number): Position => items[index]?.position ?? EMPTY_BYTES;
+  const sorted = await turns.sort([...items.keys()], (a, b) => compareBytes(positionAt(a), positionAt(b)) || a - b);
+  const waves: number[][] = [[]];
+  let wave = 0;
+  let before: Position = EMPTY_BYTES;
+  await turns.forEach(sorted, (index) => {
+    const position = positionAt(index);
+    wave = position.length > 0 && compareBytes(before, position) === 0 ? wave + 1 : 0;
+    before = position;
+    (waves[wave] ??= []).push(index);
+  });
+  return waves;
 }

@@ -9,7 +9,7 @@ import { HEADER_PART } from '../../../shared/store/format/entity-ids.ts';
 import { parsePage, recordsOf } from '../../../shared/store/format/page-body.ts';
 import { StoreError } from '../../../shared/store/index.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
-import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../shared/store/table/bounds.ts';
 import { decodeValue, encodeValue } from '../../../shared/store/table/encode-value.ts';
 import { altered, Tally } from '../../support/altered.ts';
 import { goldenState } from '../golden/state.ts';

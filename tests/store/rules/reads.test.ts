@@ -1,7 +1,7 @@
 // Rules 19 to 22: reads, scans, time, and what identifies a page.
 import { expect, test, vi } from 'vitest';
 import type { Scan, Table } from '../../../shared/store/index.ts';
-import { decodeCursor, encodeCursor } from '../../../shared/store/table/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../shared/store/table/bounds.ts';
 import { leavesOf, storedRoot } from './tree-of.ts';
 import { fill, keys, keysBy, keysOf, newcomer, open, twoProcesses } from './table-steps.ts';
 import { change, damage, flipped, isReadOf, isWholeRead, isWriteOf, key, resealed, text, World } from './world.ts';

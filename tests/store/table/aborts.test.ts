@@ -1,7 +1,10 @@
 // An aborted call rejects as fetch's callers expect, and hides no write that may have taken effect.
+// An error of a driver that is no StoreError reaches its caller, and harms nobody else.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { type CallOptions, openStore, type PutOutcome, StoreError, type Table } from '../../../shared/store/index.ts';
 import { quiet } from '../../support/virtual-runtime.ts';
 import { opened } from '../rules/table-steps.ts';
@@ -134,3 +137,48 @@ test.each(Object.keys(WRITES).flatMap((verb) => [[verb, false] as const, [verb, 
     expect([...seen].toSorted()).toEqual(['aborted', 'done', 'unknown']);
   },
 );
+
+const FOREIGN = new TypeError('fetch failed');
+
+test('put and putMany reject with a foreign error, and the container takes writes as before', async () => {
+  const near = memoryDriver();
+  let isBroken = false;
+  const read: Driver['read'] = (requests, options) => {
+    if (!isBroken) return near.read(requests, options);
+    isBroken = false;
+    return Promise.reject(FOREIGN);
+  };
+  const table = await openStore({ driver: { ...near, read }, timeoutMs: 2_000 }).table<number>('t');
+  await table.put('x', 1);
+  for (const call of [
+    () => table.put('x', 2, { ifAbsent: true }),
+    () => table.putMany([{ key: 'x', value: 2, ifAbsent: true }]),
+  ]) {
+    isBroken = true;
+    await expect(call()).rejects.toThrow(FOREIGN);
+    await table.put('y', 3);
+    expect((await table.get('y'))?.value).toBe(3);
+    expect(table.stats().queueDepth).toBe(0);
+  }
+});
+
+test('getMany rejects with a foreign error, though reads of other leaves fail later', async () => {
+  const near = memoryDriver();
+  let isBroken = false;
+  let reads = 0;
+  const read: Driver['read'] = async (requests, options) => {
+    if (!isBroken) return near.read(requests, options);
+    await sleep(10 * (reads += 1) * (reads % 2));
+    throw FOREIGN;
+  };
+  const driver: Driver = { ...near, limits: { ...near.limits, readsMax: 1 }, read };
+  const store = openStore({ driver, timeoutMs: 2_000, cacheBytesMax: 32 * 1024 });
+  const table = await store.table<number>('t', { containers: 8 });
+  const keys = Array.from({ length: 100 }, (_, number) => `k${number}`);
+  await table.putMany(keys.map((key) => ({ key, value: 1 })));
+  isBroken = true;
+  await expect(table.getMany(keys)).rejects.toThrow(FOREIGN);
+  expect(reads).toBeGreaterThan(2);
+  // The last of them have failed by then; a rejection that nobody handles fails the run.
+  await sleep(100);
+});

@@ -1,15 +1,11 @@
 // Bytes and changes that wait are bounded: a call that leaves gives back exactly its room.
 import { expect, test } from 'vitest';
-import { Admission, type Ticket } from '../../../shared/store/table/admission.ts';
+import { Admission, type Ticket } from '../../../shared/store/table/table-context.ts';
 import { quiet } from '../../support/virtual-runtime.ts';
 import { World } from '../rules/world.ts';
 
 const BYTES_MAX = 100;
 const COUNT_MAX = 10;
-
-function newAdmission(): Admission {
-  return new Admission(BYTES_MAX, COUNT_MAX);
-}
 
 /** Whether the ticket's holder has entered. */
 async function hasEntered({ entered }: Ticket): Promise<boolean> {
@@ -31,7 +27,7 @@ async function expectAllRoomFree(admission: Admission): Promise<void> {
 }
 
 test('a call that enters, at once or from the line, gives its room back when it leaves', async () => {
-  const admission = newAdmission();
+  const admission = new Admission(BYTES_MAX, COUNT_MAX);
   admission.enter(BYTES_MAX, 1).leave();
   admission.enter(1, COUNT_MAX).leave();
   const inside = admission.enter(60, 6);
@@ -44,13 +40,17 @@ test('a call that enters, at once or from the line, gives its room back when it 
 });
 
 test('a call that leaves the line before its turn gives back nothing, and takes no room later', async () => {
-  const admission = newAdmission();
+  const admission = new Admission(BYTES_MAX, COUNT_MAX);
   const inside = admission.enter(60, 6);
   const left = admission.enter(60, 6);
+  const large = admission.enter(60, 6);
+  const small = admission.enter(40, 4);
   left.leave();
-  const next = admission.enter(60, 6);
-  expect(await hasEntered(next)).toBe(false);
-  next.leave();
+  expect([await hasEntered(large), await hasEntered(small)]).toEqual([false, false]);
+  // Behind it, who fits enters.
+  large.leave();
+  expect(await hasEntered(small)).toBe(true);
+  small.leave();
   inside.leave();
   expect(await hasEntered(left)).toBe(false);
   await expectAllRoomFree(admission);
@@ -60,7 +60,7 @@ test.each([
   ['bytes', 60, 1],
   ['changes', 1, 6],
 ])('the line is served in order, even if a later call of fewer %s would fit', async (_, bytes, count) => {
-  const admission = newAdmission();
+  const admission = new Admission(BYTES_MAX, COUNT_MAX);
   const inside = admission.enter(bytes, count);
   const large = admission.enter(bytes, count);
   const small = admission.enter(1, 1);
@@ -69,17 +69,8 @@ test.each([
   expect([await hasEntered(large), await hasEntered(small)]).toEqual([true, true]);
 });
 
-test('a call that waited behind one that gave up enters if there is room for it', async () => {
-  const admission = newAdmission();
-  admission.enter(60, 6);
-  const large = admission.enter(60, 6);
-  const small = admission.enter(40, 4);
-  large.leave();
-  expect(await hasEntered(small)).toBe(true);
-});
-
 test('a call that is larger than the bound enters alone', async () => {
-  const admission = newAdmission();
+  const admission = new Admission(BYTES_MAX, COUNT_MAX);
   const huge = admission.enter(10 * BYTES_MAX, 10 * COUNT_MAX);
   expect(await hasEntered(huge)).toBe(true);
   const small = admission.enter(1, 1);
@@ -89,7 +80,7 @@ test('a call that is larger than the bound enters alone', async () => {
 });
 
 test('a line of 10,000 calls refuses another until one of them leaves', () => {
-  const admission = newAdmission();
+  const admission = new Admission(BYTES_MAX, COUNT_MAX);
   admission.enter(BYTES_MAX, COUNT_MAX);
   const line = Array.from({ length: 10_000 }, () => admission.enter(1, 1));
   expect(() => admission.enter(1, 1)).toThrow(expect.objectContaining({ code: 'throttled' }));

@@ -2,12 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { isDeepStrictEqual } from 'node:util';
 import { runInNewContext } from 'node:vm';
-import { Packr } from 'msgpackr';
+import { Packr, unpack } from 'msgpackr';
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { type CodecName, openStore, StoreError } from '../../../shared/store/index.ts';
-import { VALUE_DEPTH_MAX } from '../../../shared/store/table/check-value.ts';
-import { decodeValue, encodeValue } from '../../../shared/store/table/encode-value.ts';
+import { type CodecName, StoreError } from '../../../shared/store/index.ts';
+import { decodeValue, encodeValue, VALUE_DEPTH_MAX } from '../../../shared/store/table/encode-value.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
 type Codec = 'msgpack' | 'json';
@@ -36,22 +34,16 @@ const WITH_GETTER = Object.defineProperty({}, 'a', { enumerable: true, get: () =
 
 const CARRIED: [string, unknown][] = [
   ['an object as the key of a Map', new Map([[{ a: 1 }, 1]])],
-  ['a Map with text as keys', new Map([['a', 1]])],
   ['a Map that looks like what stands for a Map', new Map([[Buffer.alloc(0), 'Map']])],
   ['a Map in an object in a Map', new Map([[undefined, { a: [new Map([[null, -0]])] }]])],
   ['a Set', new Set([1, '1', 1n, Number.NaN, null, undefined, new Set()])],
   ['a Set of the word Set', new Set([Buffer.alloc(0), 'Set'])],
   ['an own key __proto__', OWN_PROTO],
   ['an own key __proto__ beside a Map', { a: new Map(), b: OWN_PROTO }],
-  ['a key constructor', { constructor: 1, toJSON: 2, hasOwnProperty: 3 }],
-  ['-0 in an array', [0, -0]],
-  ['NaN and infinities', [Number.NaN, Infinity, -Infinity]],
   ['integers at the edges', [2 ** 31, 2 ** 32, -(2 ** 31), -(2 ** 31) - 1, 2 ** 53, -(2 ** 53), 2 ** 64, 5e-324]],
-  ['undefined in objects and arrays', { a: undefined, b: [undefined] }],
   ['small bigints', [0n, 1n, -1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n, -(2n ** 63n)]],
   ['large bigints', [2n ** 64n, -(2n ** 63n) - 1n, 2n ** 5_000n, -(2n ** 70_000n)]],
   ['dates', [0, 1, -1, 999, -1_000, 2 ** 32 * 1_000, 8.64e15, -8.64e15].map((ms) => new Date(ms))],
-  ['a Buffer', Buffer.from('text')],
   ['a part of a longer array', new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
   ['a byte order mark', [`\ufeff${'x'.repeat(100)}`, '\ufeff']],
   ['an object of 66,000 keys', MANY_KEYS],
@@ -86,14 +78,9 @@ test.each(OF_ANOTHER_REALM)('%s of another realm comes back by %s as one of this
 });
 
 test.each([
-  ['/a/', 'an instance of RegExp'],
-  ['new RangeError("a")', 'an instance of RangeError'],
   ['Promise.resolve(1)', 'await it'],
-  ['new (class Map {})()', 'an instance of Map'],
   ['new (class extends Map {})()', 'an instance of a class'],
-  ['Object.create({ constructor: Map })', 'an instance of Map'],
   ['[new Date(NaN)]', 'an invalid Date'],
-  ['[1, , 3]', 'an array with holes'],
   ['({ get a() { throw new RangeError("no") } })', 'value.a: no'],
 ])('%s of another realm is refused as one of this', (made, why) => {
   expect(() => comesBack(runInNewContext(made))).toThrow(why);
@@ -150,8 +137,6 @@ const sparseWithMore = Object.assign([, 1], { more: 1 });
 const REFUSED_BY_ALL: [string, unknown, string][] = [
   ['an instance of a class', [new Point()], 'an instance of Point'],
   ['a RegExp', /a/g, 'RegExp'],
-  ['an Error', new RangeError('a'), 'RangeError'],
-  ['a boxed number', Object(1), 'Number'],
   ['a subclass of Array', new (class List extends Array {})(), 'List'],
   ['an array with holes', sparse, 'holes'],
   ['an array of holes alone', Object.assign([], { length: 3 }), 'holes'],
@@ -173,14 +158,7 @@ const REFUSED: [string, CodecName, unknown, string][] = [
   ]),
   ['an invalid Date', 'msgpack', new Date(Number.NaN), 'put null'],
   ['a Date with a property', 'msgpack', Object.assign(new Date(0), { a: 1 }), 'added to an instance of Date'],
-  [
-    'a DataView with a property',
-    'msgpack',
-    Object.assign(new DataView(new ArrayBuffer(1)), { a: 1 }),
-    'added to an instance of DataView',
-  ],
   ['a subclass of Map', 'msgpack', new (class Index extends Map {})(), 'Index'],
-  ['a subclass of Uint8Array', 'msgpack', new (class Bytes extends Uint8Array {})(1), 'Bytes'],
   ['a resizable ArrayBuffer', 'msgpack', new ArrayBuffer(1, { maxByteLength: 2 }), 'resizable'],
   ['a SharedArrayBuffer', 'msgpack', new SharedArrayBuffer(1), 'SharedArrayBuffer'],
   ['an object that only looks like a Map', 'msgpack', Object.create(Map.prototype), 'incompatible receiver'],
@@ -188,25 +166,17 @@ const REFUSED: [string, CodecName, unknown, string][] = [
   ['a lone surrogate in a key', 'msgpack', { '\ud800': 1 }, 'lone surrogate'],
   ['a Date', 'json', { a: new Date(0) }, 'JSON would not give back an instance of Date'],
   ['a Map', 'json', new Map(), 'instance of Map'],
-  ['bytes', 'json', Uint8Array.of(1), 'Uint8Array'],
   ['a bigint', 'json', 1n, 'JSON has no bigint'],
   ['NaN', 'json', [Number.NaN], 'JSON has no NaN'],
   ['undefined in an object', 'json', { a: undefined }, 'leave the property out'],
   ['undefined in an array', 'json', [undefined], 'put null'],
-  ['a Set', 'json', new Set([1]), 'instance of Set'],
-  ['infinity', 'json', [Infinity], 'JSON has no Infinity'],
   ['a function in a Map', 'msgpack', new Map([['a', () => 1]]), 'a function'],
-  ['a function in a Set', 'msgpack', new Set([() => 1]), 'a function'],
   ['text as bytes', 'bytes', 'text', 'Uint8Array'],
 ];
 
-test.each(REFUSED)('%s is refused by %s, with what to do', async (_, codec, value, why) => {
-  const store = openStore({ driver: memoryDriver() });
-  const table = await store.table('t', { codec });
-  const error: unknown = await table.put('k', value).catch((cause: unknown) => cause);
-  expect(error).toBeInstanceOf(StoreError);
-  expect(error).toMatchObject({ code: 'invalid', key: 'k', message: expect.stringContaining(why) as string });
-  expect(await table.get('k')).toBeUndefined();
+test.each(REFUSED)('%s is refused by %s, with what to do', (_, codec, value, why) => {
+  const refusal = { code: 'invalid', ...PLACE, message: expect.stringContaining(why) as string };
+  expect(() => comesBack(value, codec)).toThrow(expect.objectContaining(refusal) as Error);
 });
 
 function mapOf(...entries: [unknown, unknown][]): Map<unknown, unknown> {
@@ -339,13 +309,12 @@ const FOREIGN: [string, number[], unknown][] = [
     [0x83, 0xa1, 0x32, 0x01, 0xa1, 0x31, 0x02, 0x03, 0x04],
     mapOf(['2', 1], ['1', 2], [3, 4]),
   ],
-  ['such a map deep within', [0x91, 0x81, 0xa1, 0x61, 0x81, 0xc0, 0x90], [{ a: new Map([[null, []]]) }]],
   [
     'the key __proto__ of another length',
     [0x81, 0xd9, 9, ...Buffer.from('__proto__'), 1],
     JSON.parse('{"__proto__":1}'),
   ],
-  ['an unsigned integer of 64 bits', [0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 2n ** 64n - 1n],
+  ['a Map whose first key is empty bytes', [0x82, 0xc4, 0, 0xa1, 0x78, 1, 2], mapOf([Buffer.alloc(0), 'x'], [1, 2])],
 ];
 
 test.each(FOREIGN)('MessagePack of others is read faithfully: %s', (_, bytes, value) => {
@@ -388,6 +357,7 @@ const UNREADABLE: [string, number[]][] = [
   ['a map that claims four billion', [0xdf, 0xff, 0xff, 0xff, 0xff, 0x01, 0x02]],
   ['text that is cut short', [0x81, 0x01, 0xd9, 0x20, 0x61]],
   ['a length that is cut short', [0x81, 0x01, 0xc6, 0x00]],
+  ['a time that is cut short', [0xd7, 0xff, 0, 0, 0, 0, 0, 0, 0]],
   ['bytes behind the value', [0x81, 0x01, 0x02, 0x03]],
   ['strings that msgpackr has bundled', [0x81, 0xa1, 0x61, 0x91, ...BUNDLED]],
   ['an Error as msgpackr writes it', [0xd4, 0x65, 0x00, 0x93, 0xa1, 0x41, 0xa1, 0x62, 0xc0]],
@@ -403,4 +373,65 @@ test('a reader that knows nothing of Maps and Sets finds a map in their place', 
   const read: unknown = new Packr({ useRecords: false, mapsAsObjects: false }).unpack(bytes);
   const [m, s] = [mapOf([Buffer.alloc(0), 'Map'], ['k', 1]), mapOf([Buffer.alloc(0), 'Set'], [2, null])];
   expect(read).toEqual(mapOf(['m', m], ['s', s]));
+});
+
+/** The bytes of FORMAT.md, "Values in MessagePack", whatever msgpackr's next release writes. */
+const GOLDEN: readonly [value: unknown, hex: string][] = [
+  [{ a: 1 }, 'de0001a16101'],
+  [new Map([[1, 2]]), 'df00000002c400a34d61700102'],
+  [new Map(), 'df00000001c400a34d6170'],
+  [new Set([1]), 'df00000002c400a353657401c0'],
+  [5n, 'd30000000000000005'],
+  [-5n, 'd3fffffffffffffffb'],
+  [2n ** 64n - 1n, 'cfffffffffffffffff'],
+  [2n ** 64n, 'd84200000000000000010000000000000000'],
+  [-(2n ** 63n) - 1n, 'd842ffffffffffffffff7fffffffffffffff'],
+  [0, '00'],
+  [200, 'ccc8'],
+  [60_000, 'cdea60'],
+  [4_294_967_295, 'ceffffffff'],
+  [4_294_967_296, 'cb41f0000000000000'],
+  [-3, 'fd'],
+  [-100, 'd09c'],
+  [-30_000, 'd18ad0'],
+  [-2_147_483_648, 'd280000000'],
+  [-2_147_483_649, 'cbc1e0000000200000'],
+  [1.5, 'cb3ff8000000000000'],
+  [-0, 'cb8000000000000000'],
+  [new Date(0), 'd6ff00000000'],
+  [new Date(1_700_000_000_005), 'd7ff01312d006553f100'],
+  [new Date(-1), 'c70cff3b8b87c0ffffffffffffffff'],
+  [Buffer.of(1), 'c40101'],
+  [Int8Array.of(1), 'c702740001'],
+  [Uint8Array.of(1), 'c702740101'],
+  [Uint8ClampedArray.of(1), 'c702740201'],
+  [Int16Array.of(1), 'c70374030100'],
+  [Uint16Array.of(1), 'c70374040100'],
+  [Int32Array.of(1), 'c705740501000000'],
+  [Uint32Array.of(1), 'c705740601000000'],
+  [Float32Array.of(1), 'c70574070000803f'],
+  [Float64Array.of(1), 'c7097408000000000000f03f'],
+  [BigInt64Array.of(1n), 'c70974090100000000000000'],
+  [BigUint64Array.of(1n), 'c709740a0100000000000000'],
+  [new ArrayBuffer(1), 'c702741000'],
+  [new DataView(new ArrayBuffer(1)), 'c702741100'],
+  [[undefined], '91d40000'],
+];
+
+test.each(GOLDEN)('%o is stored as %s, and read back', (value, hex) => {
+  const { tag, bytes } = encodeValue('msgpack', value, PLACE);
+  expect([tag, Buffer.from(bytes).toString('hex')]).toEqual([1, hex]);
+  expect(decodeValue('msgpack', { tag, bytes: Buffer.from(hex, 'hex') }, PLACE)).toStrictEqual(value);
+});
+
+// Fields of nanoseconds and seconds at their ends; the last ones are not what a writer makes.
+test.each([
+  'd6ffffffffff',
+  'd7ff00000000ffffffff',
+  'd7ffee6b2803ffffffff',
+  'd7ff003d0900ffffffff',
+  'd7ff0003d09000000001',
+  'd7ffffffffffffffffff',
+])('the time %s is what msgpackr reads', (hex) => {
+  expect(readAs(Buffer.from(hex, 'hex'))).toEqual(unpack(Buffer.from(hex, 'hex')));
 });
