@@ -1,19 +1,18 @@
 // Mends one container in its place, by one write on condition of what was read. Links stay as they
 // are, so a repair may end anywhere and another one can go on.
-import { entryRecord } from '../container/branch.ts';
-import type { CheckValue } from '../container/check.ts';
-import { namesAny, nodesOf, orderOf, pagesFound, type Remains, type Salvage, salvage } from '../container/salvage.ts';
-import type { Snapshot } from '../container/snapshot.ts';
-import { successor } from '../container/successor.ts';
-import { insertOf, replaceOf } from '../container/writes.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { refusedError, StoreError } from '../contract/errors.ts';
 import type { RepairOptions } from '../contract/repair-report.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { incarnationOf, nodeId, rootId } from '../format/entity-ids.ts';
+import { type Header, NO_PAGES, successor } from '../format/header.ts';
+import { entryRecord } from '../container/branch.ts';
+import type { CheckValue } from '../container/check.ts';
+import { insertOf, replaceOf } from '../container/plan-commit.ts';
+import { namesAny, nodesOf, orderOf, pagesFound, type Remains, type Salvage, salvage } from '../container/salvage.ts';
+import type { Snapshot } from '../container/snapshot.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
-import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { type Header, NO_PAGES } from '../format/header.ts';
-import { incarnationOf, nodeId, rootId } from '../format/entity-ids.ts';
 import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { sendWrites } from '../io/send.ts';
 import { fence } from './orphans.ts';

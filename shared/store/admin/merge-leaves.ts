@@ -1,16 +1,14 @@
 // Merges leaves (rule 32). Two neighbours become one if at most one process wrote to them between
-// two looks and if they fit together (`when-to-join.ts`); leaves that nobody wrote lose their dead
+// two looks and if they fit together (`fitsTogether`); leaves that nobody wrote lose their dead
 // records first. The pairs of a window merge side by side, the windows from left to right, so that
 // a vacuum can end between two windows and tell where the next vacuum goes on.
-import { headerTogether } from '../container/join-leaves.ts';
-import { fitsTogether } from '../container/when-to-join.ts';
-import { isPurgeDue } from '../container/when-to-purge.ts';
-import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Header } from '../format/header.ts';
+import { type Header, writersSince } from '../format/header.ts';
 import type { Position } from '../format/position.ts';
-import { writersSince } from '../container/writers.ts';
+import { isPurgeDue } from '../container/compaction.ts';
+import { fitsTogether, headerTogether } from '../container/join-leaves.ts';
+import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { SeenNode } from './levels.ts';
 import { finishPair, retire, type Tally, unlessDamaged } from './merge-pair.ts';
 import { AT_A_TIME_MAX, sideBySide } from './side-by-side.ts';

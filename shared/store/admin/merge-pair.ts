@@ -1,12 +1,12 @@
 // Merges two leaves (rules 26, 27 and 30): the right one retires, the left one absorbs it.
-import { retiredHeader, strippedHeader } from '../container/join-leaves.ts';
-import type { Snapshot } from '../container/snapshot.ts';
-import { patchOf, replaceOf } from '../container/writes.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { VacuumReport } from '../contract/vacuum-report.ts';
-import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
+import { retiredHeader, strippedHeader } from '../container/join-leaves.ts';
+import { patchOf, replaceOf } from '../container/plan-commit.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { Engine } from '../engine/engine.ts';
 import { drawAttempt } from '../io/draw-ids.ts';
 import { newAbsorbing } from '../machine/leaf.ts';
 

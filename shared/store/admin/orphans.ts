@@ -2,16 +2,15 @@
 // origin has moved on, so that no split can link it any more, and (b) another node owns its low.
 // Age proves nothing, as processes sleep for hours. An absorbed leaf is stripped first, since
 // caches may still lead to it.
-import { childFor } from '../container/branch.ts';
-import type { Snapshot } from '../container/snapshot.ts';
-import { successor } from '../container/successor.ts';
-import { patchOf } from '../container/writes.ts';
 import type { EntityId } from '../contract/driver.ts';
-import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
+import { encodeHeader, type Header, successor } from '../format/header.ts';
 import { beforeBound } from '../format/position.ts';
+import { childFor } from '../container/branch.ts';
+import { patchOf } from '../container/plan-commit.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import type { Engine } from '../engine/engine.ts';
 import { drawAttempt } from '../io/draw-ids.ts';
 import { sendRemoval, sendWrites } from '../io/send.ts';
 import type { SeenNode } from './levels.ts';

@@ -1,11 +1,11 @@
 // A change of a record or a routing entry, a clear or a batch: from the call to its verdict.
-import type { Order } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
+import type { Order } from '../contract/options.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
+import type { StoredRecord } from '../format/page-body.ts';
 import type { Position, UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
 
 /** What happens to the record. `none` leaves it as it is, as a failure if there is an `error`. */
 export type Decision =

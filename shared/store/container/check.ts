@@ -1,12 +1,18 @@
 // Checks one container by itself: whether its pages can be read, and its records are in place.
 import { StoreError } from '../contract/errors.ts';
 import { asName, compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
-import { fingerprintsOf } from '../format/fingerprints.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
+import {
+  fingerprintsOf,
+  isExpired,
+  isTombstone,
+  type Page,
+  recordCount,
+  recordsOf,
+  type StoredRecord,
+} from '../format/page-body.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordCount, recordsOf } from '../format/page-body.ts';
 import { decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
-import { isExpired, isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { layersOf } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 

@@ -1,12 +1,13 @@
 // Merges a leaf into its left neighbour (rules 26, 27 and 30): makes the headers of the retired and
 // the stripped leaf, and the left neighbour to be committed. Pure.
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { type Header, NO_PAGES } from '../format/header.ts';
+import { encodeHeader, type Header, NO_PAGES, successor } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
+import { fits, sizesOf } from './container-size.ts';
 import { layersOf, startingAt, tableOfLayers } from './layers.ts';
-import { movePage, type PageRules } from './seal-page.ts';
+import { movePage, type PageRules } from './new-pages.ts';
+import type { CommitRules } from './plan-commit.ts';
 import type { Snapshot } from './snapshot.ts';
-import { successor } from './successor.ts';
 
 /** Rule 26: the leaf, waiting to be absorbed. Throws unless it is live and not the leftmost. */
 export function retiredHeader(header: Header, attempt: Id64): Header {
@@ -99,4 +100,13 @@ function joinedHeader(left: Header, right: Header, move: (ref: PageRef) => PageR
 function* slotsFreeOf(taken: readonly { readonly slot: number }[]): Generator<number, never> {
   const slots = new Set(taken.map(({ slot }) => slot));
   for (let slot = 0; ; slot += 1) if (!slots.has(slot)) yield slot;
+}
+
+/** Two leaves are merged below this share. A split leaves more, so the two do not alternate. */
+const MERGE_SHARE = 0.6;
+
+/** Rule 32: whether both together take at most `share` of every budget. Needs no pages. */
+export function fitsTogether(left: Header, right: Header, rules: CommitRules, share = MERGE_SHARE): boolean {
+  const header = headerTogether(left, right);
+  return fits(sizesOf(header, encodeHeader(header).length, rules.limits).live, rules.splitLimits, share);
 }

@@ -1,28 +1,27 @@
 // Decides how an evaluation is written: by a patch, by a replace if dead chunks take up too much of
-// the entity, or by a split. Pure.
-import type { DriverLimits, Write } from '../contract/driver.ts';
-import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
+// the entity, or by a split. Makes these writes. Pure.
+import type { DriverLimits, EntityId, Part, PartName, Write } from '../contract/driver.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { COMMIT_PART, HEADER_PART, pagePart } from '../format/entity-ids.ts';
+import { encodeHeader, type Header, successor } from '../format/header.ts';
 import { asDeadSlot, type PageRef } from '../format/page-table.ts';
-import { isPurgeDue } from './when-to-purge.ts';
+import { isPurgeDue } from './compaction.ts';
+import { fits, fitsWhole, isFull, PATCH_SHARE, sizesOf, sumsOf } from './container-size.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
-import { type PageRules, withChunksBefore } from './seal-page.ts';
-import { fits, fitsWhole, PATCH_SHARE, sizesOf, sumsOf } from './container-size.ts';
+import { type PageRules, withChunksBefore } from './new-pages.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
-import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
 import {
-  pointsAroundGroup,
+  chooseSplitPoints,
   cutPages,
+  type NodeBudget,
   nodeBudget,
   planSplit,
+  pointsAroundGroup,
   type SplitInput,
   type SplitPlan,
   wholeNode,
 } from './split.ts';
-import { successor } from './successor.ts';
-import { isFull } from './when-to-split.ts';
-import { patchOf, replaceOf } from './writes.ts';
 
 /** The next header of a node, and the write that brings it about. */
 export interface NodeWrite {
@@ -150,4 +149,47 @@ function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): NodeWrit
 function replaceNode(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): NodeWrite {
   const header = wholeNode(snapshot, node, rules);
   return { header, write: replaceOf(snapshot, header, attempt) };
+}
+
+function part(name: PartName, bytes: Uint8Array, chunksBefore: number): Part {
+  return { name, bytes, chunksBefore };
+}
+
+function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number): Part[] {
+  return [part(HEADER_PART, encodedHeader, chunksBefore), part(COMMIT_PART, Buffer.from(attempt, 'hex'), chunksBefore)];
+}
+
+function sealedBytesOf(ref: PageRef): Uint8Array {
+  if (ref.content.sealed === undefined) throw new Error(`page ${ref.slot} is not in memory in its stored form`);
+  return ref.content.sealed;
+}
+
+/** A patch with header, commit id and the pages `written`. It empties the slots `dropped`. */
+export function patchOf(
+  snapshot: Snapshot,
+  encodedHeader: Uint8Array,
+  { written, dropped }: Pick<Evaluation, 'written' | 'dropped'>,
+  attempt: Id64,
+): Write {
+  const parts = [
+    ...ownParts(encodedHeader, attempt, 1),
+    ...written.map(({ ref, chunksBefore }) => part(pagePart(ref.slot), sealedBytesOf(ref), chunksBefore)),
+    ...dropped.map((ref) => part(pagePart(ref.slot), EMPTY_BYTES, ref.chunksMost)),
+  ];
+  return { kind: 'patch', id: snapshot.id, version: snapshot.version, parts };
+}
+
+function wholeParts(header: Header, attempt: Id64): Part[] {
+  const pages = header.pages.map((ref) => part(pagePart(ref.slot), sealedBytesOf(ref), 0));
+  return [...ownParts(encodeHeader(header), attempt, 0), ...pages];
+}
+
+/** A replace with the whole node. The stored bytes of all pages must be in memory. */
+export function replaceOf({ id, version }: Pick<Snapshot, 'id' | 'version'>, header: Header, attempt: Id64): Write {
+  return { kind: 'replace', id, version, parts: wholeParts(header, attempt) };
+}
+
+/** An insert of the whole node. The stored bytes of all pages must be in memory. */
+export function insertOf(id: EntityId, header: Header, attempt: Id64): Write {
+  return { kind: 'insert', id, parts: wholeParts(header, attempt) };
 }

@@ -3,11 +3,11 @@ import type { Entity, EntityId, EntityVersion } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/entity-ids.ts';
 import { openPage, type PageAddress } from '../format/envelope.ts';
 import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/entity-ids.ts';
-import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page-body.ts';
+import type { PageRef } from '../format/page-table.ts';
 import { liveCounts, sumsOf } from './container-size.ts';
 
 /** Reading so few bytes of pages costs less than a second request for one of them. */

@@ -1,21 +1,24 @@
 // Splits a node. The left part keeps id, low and commit ids. A root becomes a branch instead, and
 // all its pages move to new nodes below it. Pure.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
-import { compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { type Header, HEADER_BYTES_MAX, HEADER_FIXED_BYTES } from '../format/header.ts';
-import { PageContent } from '../format/page-content.ts';
-import type { PageRef } from '../format/page-table.ts';
+import { compareBytes, EMPTY_BYTES, type Id64, ID64_BYTES, ROOT_CONTAINER } from '../format/bytes.ts';
+import {
+  type Header,
+  HEADER_BYTES_MAX,
+  HEADER_FIXED_BYTES,
+  type LastSplit,
+  lastSplitAfter,
+  type SplitPart,
+  successor,
+} from '../format/header.ts';
 import { cutPage, keyAt, lowBetween, type Page, pageFrom, recordCount, slicePage } from '../format/page-body.ts';
+import { PageContent, type PageRef } from '../format/page-table.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { entryRecord } from './branch.ts';
-import { indexesIn, isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
-import { movePage, type PageRules, sealPage } from './seal-page.ts';
 import { PATCH_SHARE } from './container-size.ts';
-import { firstNewSlot } from './slots.ts';
+import { indexesIn, isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
+import { firstNewSlot, movePage, type PageRules, sealPage } from './new-pages.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
-import type { NodeBudget, SplitPoints } from './split-points.ts';
-import { lastSplitOf } from './last-split.ts';
-import { successor } from './successor.ts';
 
 /** The node to split, the id and time of the commit, and fresh ids for new nodes. */
 export interface SplitInput {
@@ -227,4 +230,121 @@ export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): Nod
   const byHeader = (HEADER_BYTES_MAX - HEADER_FIXED_BYTES) / rowBytes;
   const full = pageBytes * Math.min(byEntity, byHeader, limits.chunksMax / chunks);
   return { bytes: Math.max(1, FILL_SHARE * full), bytesMax: PATCH_SHARE * full };
+}
+
+/** The pages to share out among nodes, and the lows of these nodes. */
+export interface SplitPoints {
+  /** The rows of each layer, the base first. */
+  readonly layers: readonly (readonly PageRef[])[];
+  /** The lows of the nodes, sorted. The first is that of the node that is split. */
+  readonly lows: readonly Position[];
+}
+
+/** How many bytes of pages a new node should have, and may have at most. */
+export interface NodeBudget {
+  readonly bytes: number;
+  readonly bytesMax: number;
+}
+
+/** A position at which pages begin, and at which a node may. */
+interface Candidate {
+  readonly low: Position;
+  /** Bytes of the pages that begin here. */
+  readonly bytes: number;
+  /** Bytes of the pages that begin before this position and may extend beyond it. */
+  readonly bytesAcross: number;
+}
+
+/**
+ * The lows of the nodes, equal in bytes: at least two if pages begin in two groups, else one. A
+ * page that extends over a split point counts on both sides.
+ */
+export function chooseSplitPoints(
+  layers: SplitPoints['layers'],
+  { low, level, groupBy }: Pick<Header, 'low' | 'level' | 'groupBy'>,
+  { bytes, bytesMax }: NodeBudget,
+): Position[] {
+  const candidates = candidatesOf(layers, (at) => (level > 0 || groupBy === undefined ? at : groupOf(at, groupBy)));
+  // A page too large for any node counts as one filled node, so that its neighbours stay together.
+  const weightOf = (candidate: Candidate): number => (candidate.bytes > bytesMax ? bytes : candidate.bytes);
+  const total = candidates.reduce((sum, candidate) => sum + weightOf(candidate), 0);
+  const count = Math.min(candidates.length, Math.max(2, Math.ceil(total / bytes)));
+  const share = total / count;
+  const lows: Position[] = [];
+  let bytesBefore = 0;
+  let nodeBytes = 0;
+  for (const [index, candidate] of candidates.entries()) {
+    const weight = weightOf(candidate);
+    const isDue = bytesBefore + weight / 2 >= share * lows.length;
+    const mustBegin = candidates.length - index <= count - lows.length;
+    const isFull = nodeBytes + candidate.bytes > bytesMax;
+    if (lows.length === 0 || isFull || (lows.length < count && (isDue || mustBegin))) {
+      lows.push(lows.length === 0 ? low : candidate.low);
+      nodeBytes = candidate.bytesAcross;
+    }
+    nodeBytes += candidate.bytes;
+    bytesBefore += weight;
+  }
+  return lows;
+}
+
+/** `boundary` returns where a node may begin for a page with this low. */
+function candidatesOf(layers: SplitPoints['layers'], boundary: (low: Position) => Position): Candidate[] {
+  const begins = layers.flatMap((rows, layer) => rows.map((ref) => ({ layer, low: boundary(ref.low), ref })));
+  begins.sort((a, b) => compareBytes(a.low, b.low));
+  /** For each layer the bytes of its page that began last. */
+  const open = layers.map(() => 0);
+  const candidates: Candidate[] = [];
+  for (let first = 0; first < begins.length;) {
+    const { low } = begins[first]!;
+    const across = open.slice();
+    let bytes = 0;
+    for (; first < begins.length && compareBytes(begins[first]!.low, low) === 0; first += 1) {
+      const { layer, ref } = begins[first]!;
+      bytes += ref.sealedBytes;
+      open[layer] = ref.sealedBytes;
+      across[layer] = 0;
+    }
+    candidates.push({ low, bytes, bytesAcross: across.reduce((sum, each) => sum + each, 0) });
+  }
+  return candidates;
+}
+
+/** Evenly spaced positions of hashes, for the leaves of a new table. */
+export function evenSplitPoints(count: number): SplitPoints {
+  const lows = Array.from({ length: count }, (_, index) => (index === 0 ? EMPTY_BYTES : evenPosition(index, count)));
+  return { layers: [[]], lows };
+}
+
+function evenPosition(index: number, count: number): Position {
+  const position = Buffer.alloc(2);
+  position.writeUInt16BE(Math.floor((index * 0x10000) / count));
+  return position;
+}
+
+/** What the names may take of a header, and as a share of an entity. */
+const BYTES_MAX = 1_024;
+const SHARE_MAX = 1 / 64;
+/** What their lengths and the number of the commit take. */
+const FRAME_BYTES = 16;
+
+/**
+ * What a header names after a split: these nodes, then those of earlier splits that fit. It names
+ * them until the branches do, so that processes with older branches find them without links.
+ */
+export function lastSplitOf(
+  nodes: readonly Header[],
+  { lastSplit, commitCount }: Header,
+  limits: DriverLimits,
+): LastSplit | undefined {
+  const earlier = lastSplitAfter(lastSplit, commitCount + 1)?.parts ?? [];
+  const bytesMax = Math.min(BYTES_MAX, SHARE_MAX * limits.entityBytesMax);
+  const parts: SplitPart[] = [];
+  let bytes = FRAME_BYTES;
+  for (const { low, container } of [...nodes, ...earlier]) {
+    bytes += low.length + 2 + ID64_BYTES;
+    if (bytes > bytesMax) break;
+    parts.push({ low, container });
+  }
+  return parts.length === 0 ? undefined : { parts, commit: commitCount + 1 };
 }

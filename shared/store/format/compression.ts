@@ -1,7 +1,16 @@
 // Compresses pages, and expands them to exactly the size that their envelope states.
-import { inflateRawSync } from 'node:zlib';
+// zstd has one native context for all pages. Node.js makes a context per call, which takes longer
+// than a page does.
+import {
+  constants,
+  createZstdCompress,
+  createZstdDecompress,
+  inflateRawSync,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from 'node:zlib';
 import type { Compressed, Compression } from '../contract/runtime.ts';
-import { zstdCompressed, zstdExpanded } from './zstd.ts';
+import { ScratchMemory } from './bytes.ts';
 
 /** Indexed by the tags of FORMAT.md. Deflate is only read. */
 export const COMPRESSIONS = ['none', 'deflate', 'zstd'] as const;
@@ -31,4 +40,76 @@ function expand(bytes: Uint8Array, tag: number, rawBytes: number): Uint8Array {
   if (tag === ZSTD) return zstdExpanded(bytes, rawBytes);
   if (tag === DEFLATE) return inflateRawSync(bytes, { maxOutputLength: Math.max(1, rawBytes) });
   throw new RangeError(`unknown compression ${tag}`);
+}
+
+const LEVEL_1 = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** If this byte of the output stays free, the frame had no more content. */
+const SPARE_BYTES = 1;
+
+type Piece = [memory: Uint8Array, at: number, bytes: number];
+
+/** The inside of a node:zlib stream, which npm's minizlib uses, too. */
+interface Stream {
+  readonly _handle?: { readonly writeSync?: (flush: number, ...inputAndOutput: [...Piece, ...Piece]) => void } | null;
+  /** How many bytes of output, then of input, the last write left over. */
+  readonly _writeState?: Uint32Array;
+  on(event: 'error', listener: () => void): unknown;
+  destroy(): unknown;
+}
+
+/** A native context. What it makes of a frame does not depend on earlier frames. */
+class Context {
+  readonly #open: () => Stream;
+  #stream: Stream | undefined;
+
+  constructor(open: () => unknown) {
+    this.#open = open as () => Stream;
+  }
+
+  /** The length of a whole frame's output; undefined if it failed, was cut, or Node.js changed. */
+  run(input: Uint8Array, output: Uint8Array): number | undefined {
+    const { _handle: handle, _writeState: left } = (this.#stream ??= this.#opened());
+    if (typeof handle?.writeSync !== 'function' || left === undefined) return undefined;
+    handle.writeSync(constants.ZSTD_e_end, input, 0, input.length, output, 0, output.length);
+    const { _handle: kept } = this.#stream;
+    if (kept === handle && left[0]! > 0 && left[1] === 0) return output.length - left[0]!;
+    this.renew();
+    return undefined;
+  }
+
+  /** Drops a context that may be in the middle of a frame, and would continue there. */
+  renew(): void {
+    this.#stream?.destroy();
+    this.#stream = undefined;
+  }
+
+  #opened(): Stream {
+    const stream = this.#open();
+    // A failure is known before its event comes, which would end the process without a listener.
+    stream.on('error', () => {});
+    return stream;
+  }
+}
+
+const compression = new Context(() => createZstdCompress(LEVEL_1));
+const expansion = new Context(() => createZstdDecompress());
+const memory = new ScratchMemory();
+
+/** Compresses to one frame, valid until the next call. */
+export function zstdCompressed(raw: Uint8Array): Uint8Array {
+  // The bound is that of zstd, ZSTD_COMPRESSBOUND.
+  const output = memory.take(raw.length + (raw.length >>> 8) + 64 + SPARE_BYTES);
+  const bytes = compression.run(raw, output);
+  if (bytes !== undefined) return output.subarray(0, bytes);
+  return zstdCompressSync(raw, LEVEL_1);
+}
+
+/** Expands a frame; valid until the next call. Throws for damage, or for more than `rawBytes`. */
+export function zstdExpanded(frame: Uint8Array, rawBytes: number): Uint8Array {
+  const output = memory.take(rawBytes + SPARE_BYTES).subarray(0, rawBytes + SPARE_BYTES);
+  const bytes = expansion.run(frame, output);
+  if (bytes === rawBytes) return output.subarray(0, bytes);
+  expansion.renew();
+  return zstdDecompressSync(frame, { maxOutputLength: Math.max(1, rawBytes) });
 }

@@ -1,14 +1,14 @@
 // Turns puts, updates, touches and deletes into actions. What an action with a condition does is
 // decided from the record, at each attempt.
 import { types } from 'node:util';
-import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
-import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
+import { type BatchItem, DELETE, type DeleteItem, type PutItem, type TouchOptions } from '../contract/options.ts';
 import type { UpdateItem } from '../contract/results.ts';
 import type { SchemaIssue, StandardSchema } from '../contract/standard-schema.ts';
 import { compareBytes } from '../format/bytes.ts';
+import type { StoredRecord } from '../format/page-body.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
+import type { Action, Batch, Clearing, Decide, Decision } from '../container/change.ts';
 import { pathStep } from './check-value.ts';
 import { decodeEntry, encodeValue, type ValueContext } from './encode-value.ts';
 import { matches } from './record-version.ts';

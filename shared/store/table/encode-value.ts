@@ -1,17 +1,14 @@
 // Encodes and decodes values; the engine never does. Any handle can read a record by its codec tag.
 import { types } from 'node:util';
+import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import type { CodecName, EncodedValue } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
-import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
+import { RECORD_BYTES_MAX, type StoredRecord } from '../format/page-body.ts';
 import { checkValue, Refusal } from './check-value.ts';
 import { unpackValue } from './msgpack-reader.ts';
 import { packValue } from './msgpack.ts';
 import { versionOf } from './record-version.ts';
-
-/** The most bytes of a key and its encoded value, which fit every provider's entity. */
-export const RECORD_BYTES_MAX = 512 * 1024;
 
 /** The tags of FORMAT.md. */
 const TAG_NAMES = ['bytes', 'msgpack', 'json'] as const;

@@ -1,6 +1,6 @@
 // A record's version, and the condition that a call may set on it.
 import type { Id64 } from '../format/bytes.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
+import type { StoredRecord } from '../format/page-body.ts';
 
 /** A record's version as users see it. It never returns for the same key. */
 export function versionOf({ incarnation, version }: { readonly incarnation: Id64; readonly version: number }): string {

@@ -1,22 +1,20 @@
 // A scan takes a part of a leaf from one reply (with a limit no more than it needs), then seeks the
 // position where that part ended. So no split hides or repeats a record (rule 20).
-import { isNotAbove, type Range } from '../container/layers.ts';
-import { type Part, partOf, rangeWithin, type ScanRange } from '../container/scan-part.ts';
-import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
-import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
-import { lookToScan } from '../engine/find-records.ts';
+import type { ScanOptions } from '../contract/options.ts';
 import { asName, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { recordAt, recordCount } from '../format/page-body.ts';
-import { beforeBound, type PositionOf, positionsOf, type Position, positionAfter } from '../format/position.ts';
-import { isExpired, isTombstone } from '../format/stored-record.ts';
+import { isExpired, isTombstone, recordAt, recordCount } from '../format/page-body.ts';
+import { beforeBound, type Position, positionAfter, type PositionOf, positionsOf } from '../format/position.ts';
+import { isNotAbove, type Part, partOf, type Range, rangeWithin, type ScanRange } from '../container/layers.ts';
+import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
+import { lookToScan } from '../engine/find-records.ts';
 import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation } from './bounds.ts';
-import type { TableContext } from './table-context.ts';
 import { encodeCursor } from './cursor.ts';
-import { pagesIn } from './leaf-pages.ts';
 import type { Give } from './encode-value.ts';
+import { pagesIn } from './leaf-pages.ts';
+import type { TableContext } from './table-context.ts';
 
 /** A scan reads ahead as many leaves as it has given, within these bounds and BYTES_AHEAD. */
 const LEAVES_AHEAD_LEAST = 4;

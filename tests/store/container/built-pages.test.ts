@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { mergeLayers, SCRATCH } from '../../../shared/store/container/merge-pages.ts';
 import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { sealPage } from '../../../shared/store/container/seal-page.ts';
+import { sealPage } from '../../../shared/store/container/new-pages.ts';
 import { openPage } from '../../../shared/store/format/envelope.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Page, pageFrom, recordAt } from '../../../shared/store/format/page-body.ts';

@@ -2,13 +2,12 @@
 import { expect } from 'vitest';
 import { type Random, randomInt } from '../../../shared/lab/kit/random.ts';
 import { type Action, byPosition, Change } from '../../../shared/store/container/change.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
-import { evaluate, type Evaluation } from '../../../shared/store/container/evaluate.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/merge-pages.ts';
+import { evaluate, type Evaluation, sealPages } from '../../../shared/store/container/evaluate.ts';
 import { findRecord } from '../../../shared/store/container/layers.ts';
 import type { planCommit } from '../../../shared/store/container/plan-commit.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { sealPages } from '../../../shared/store/container/seal-pages.ts';
-import { isExpired } from '../../../shared/store/format/stored-record.ts';
+import { isExpired } from '../../../shared/store/format/page-body.ts';
 import { hexId } from '../../support/ids.ts';
 import { RULES, snapshotWith, TABLE } from './nodes.ts';
 

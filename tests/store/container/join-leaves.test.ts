@@ -1,24 +1,22 @@
 // A leaf absorbs its right neighbour: no record is lost, found twice or revived.
-import { fitsTogether } from '../../../shared/store/container/when-to-join.ts';
-import { describe, expect, test } from 'vitest';
-import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import {
+  fitsTogether,
   copyOf,
   joinedSnapshot,
   relinkedSnapshot,
   retiredHeader,
   strippedHeader,
 } from '../../../shared/store/container/join-leaves.ts';
+import { describe, expect, test } from 'vitest';
+import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
-import { planCommit } from '../../../shared/store/container/plan-commit.ts';
+import { planCommit, insertOf, replaceOf } from '../../../shared/store/container/plan-commit.ts';
 import { fits, sizesOf } from '../../../shared/store/container/container-size.ts';
 import { peekPage, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
-import { insertOf, replaceOf } from '../../../shared/store/container/writes.ts';
 import type { Write } from '../../../shared/store/contract/driver.ts';
 import { commitIdAt, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { nodeId } from '../../../shared/store/format/entity-ids.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
 import { recordsOf } from '../../../shared/store/format/page-body.ts';
 import { within } from '../../../shared/store/format/position.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';

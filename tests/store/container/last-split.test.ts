@@ -1,8 +1,9 @@
 // A node names the parts of its last splits.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { lastSplitAfter, lastSplitOf, splitPartFor } from '../../../shared/store/container/last-split.ts';
-import { encodeHeader, type Header, type LastSplit } from '../../../shared/store/format/header.ts';
+import { lastSplitAfter, encodeHeader, type Header, type LastSplit } from '../../../shared/store/format/header.ts';
+import { lastSplitOf } from '../../../shared/store/container/split.ts';
+import { splitPartFor } from '../../../shared/store/container/branch.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF } from './nodes.ts';
 

@@ -2,12 +2,11 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
-import { planCompaction } from '../../../shared/store/container/compaction.ts';
-import { deadShare, PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
+import { planCompaction, deadShare } from '../../../shared/store/container/compaction.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/merge-pages.ts';
 import { findRecord, layersOf, recordsIn } from '../../../shared/store/container/layers.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
 import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
 import { snapshotWith, unread, withRows } from './nodes.ts';
 

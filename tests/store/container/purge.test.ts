@@ -1,9 +1,8 @@
 // A purge drops deleted, hidden and long expired records, and changes what no lookup finds.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
+import { PURGE_AFTER_MS, mergeLayers, withoutDead } from '../../../shared/store/container/merge-pages.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
-import { mergeLayers, withoutDead } from '../../../shared/store/container/merge-pages.ts';
 import { peekPage, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { recordCount } from '../../../shared/store/format/page-body.ts';

@@ -2,8 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import type { UnsealedEvaluation } from '../../../shared/store/container/evaluate.ts';
-import { sealPages } from '../../../shared/store/container/seal-pages.ts';
+import { type UnsealedEvaluation, sealPages } from '../../../shared/store/container/evaluate.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { pageFrom } from '../../../shared/store/format/page-body.ts';
 import { recordOf } from './nodes.ts';

@@ -1,7 +1,12 @@
 // Pages are changed by copying bytes. The result must equal a page built from scratch.
 import { expect, test } from 'vitest';
-import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge-pages.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
+import {
+  concatenate,
+  mergeLayers,
+  mergePages,
+  withoutDead,
+  PURGE_AFTER_MS,
+} from '../../../shared/store/container/merge-pages.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import {
   cutPage,
@@ -15,9 +20,10 @@ import {
   parsePage,
   recordCount,
   recordsOf,
+  type StoredRecord,
+  tombstoneOf,
 } from '../../../shared/store/format/page-body.ts';
 import { endOfPrefix, positionsOf, separatorBetween, positionAfter } from '../../../shared/store/format/position.ts';
-import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/stored-record.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 

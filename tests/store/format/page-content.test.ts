@@ -1,11 +1,11 @@
 // The memory that the content of a page reports, by which the cache keeps its bound.
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { sealPage } from '../../../shared/store/container/seal-page.ts';
+import { sealPage } from '../../../shared/store/container/new-pages.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { compress, decompress } from '../../../shared/store/format/compression.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
+import { PageContent } from '../../../shared/store/format/page-table.ts';
 import { pageFrom } from '../../../shared/store/format/page-body.ts';
 
 const sealed = Buffer.alloc(100);

@@ -1,6 +1,6 @@
 // Scratch memory is reused and bounded, and tells which bytes the next use overwrites.
 import { expect, test } from 'vitest';
-import { ScratchMemory } from '../../../shared/store/format/scratch-memory.ts';
+import { ScratchMemory } from '../../../shared/store/format/bytes.ts';
 
 test('take returns the same buffer as long as it is large enough', () => {
   const memory = new ScratchMemory();

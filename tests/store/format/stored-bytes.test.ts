@@ -19,8 +19,7 @@ import {
   type Header,
   type NodeState,
 } from '../../../shared/store/format/header.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Page, parsePage, recordAt } from '../../../shared/store/format/page-body.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { goldenState } from '../golden/state.ts';
