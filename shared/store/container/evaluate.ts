@@ -89,7 +89,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const delta = pageFrom(records, SCRATCH.changes);
   const content = isUnchanged
-    ? { pages: header.pages, layers: header.layers, rowsKept: header.pages.length }
+    ? unchanged(header)
     : purges
       ? layout.writeAnew(delta)
       : layout.write(delta, mergesAll ? 0 : (target ?? planCompaction(snapshot, changes).target));
@@ -113,16 +113,22 @@ function evaluateClearing(
   const slots = new Slots(header, version + stored);
   const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = stored === 0 && !(rules.mergesAll && header.layers.length > 0);
-  const content = isUnchanged ? { pages: header.pages, layers: header.layers } : layout.without(range);
+  const content = isUnchanged ? unchanged(header) : layout.without(range);
   const verdict: Verdict = isOther
     ? { kind: 'unchanged', incarnation, record }
     : { kind: 'applied', incarnation, version, record, cleared: { count: stored - expired, reached } };
-  return { ...content, rowsKept: 0, ...slots.after, verdicts: [verdict], appliedCount: stored };
+  return { ...content, ...slots.after, verdicts: [verdict], appliedCount: stored };
 }
 
 const NOTHING = { stored: 0, expired: 0 };
 
+function unchanged({ pages, layers }: Header): Content {
+  return { pages, layers, rowsKept: pages.length };
+}
+
 type Row = PageRef | UnsealedPage;
+
+type Content = Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'>;
 
 /** Lays out the pages of the next snapshot. */
 class Layout {
@@ -140,7 +146,7 @@ class Layout {
   }
 
   /** Writes `delta`, merged with the layers above `target`, into the layer `target`. */
-  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'> {
+  write(delta: Page, target: number): Content {
     const { header } = this.#snapshot;
     const rowsKept = layerBounds(header)[target]!;
     const layers = layersOf(header);
@@ -156,20 +162,20 @@ class Layout {
   }
 
   /** Writes all records into new pages of a base without layers. */
-  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'> {
+  writeAnew(delta: Page): Content {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
     return this.#inOneLayer([...layers, [delta]]);
   }
 
-  #inOneLayer(layers: readonly (readonly Page[])[]): { pages: UnsealedPage[]; layers: []; rowsKept: 0 } {
+  #inOneLayer(layers: readonly (readonly Page[])[]): Content {
     this.#slots.free(this.#snapshot.header.pages);
     const pages = this.#replacePage(undefined, mergeLayers(layers, this.#positionOf), true);
     return { pages, layers: [], rowsKept: 0 };
   }
 
   /** All records except those of the range, in one layer if all layers are to be merged. */
-  without(range: Range): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+  without(range: Range): Content {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => ownedRows(rows, header.high));
     if (this.#rules.mergesAll)
@@ -178,7 +184,7 @@ class Layout {
       const rest = rows.flatMap((row) => this.#rowsWithout(row, range, layer === 0));
       return startingAt(rest, header.low);
     });
-    return tableOfLayers(left);
+    return { ...tableOfLayers(left), rowsKept: 0 };
   }
 
   #rowsWithout(row: OwnedRow, range: Range, isBase: boolean): Row[] {

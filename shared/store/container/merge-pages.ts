@@ -81,6 +81,12 @@ export function mergeLayers(
   }, EMPTY_PAGE);
 }
 
+/** The records within the range. */
+export function inRange(page: Page, range: Range, positionOf: PositionOf): Page {
+  const { first, end } = indexesIn(page, range, positionOf);
+  return slicePage(page, first, end);
+}
+
 /** The records outside the range. */
 export function withoutRange(page: Page, range: Range, positionOf: PositionOf): Page {
   const { first, end } = indexesIn(page, range, positionOf);

@@ -11,12 +11,13 @@ import {
   type SplitPart,
   successor,
 } from '../format/header.ts';
-import { cutPage, keyAt, lowBetween, type Page, pageFrom, recordCount, slicePage } from '../format/page-body.ts';
-import { PageContent, type PageRef } from '../format/page-table.ts';
+import { cutPage, keyAt, lowBetween, pageFrom, recordCount } from '../format/page-body.ts';
+import type { PageRef } from '../format/page-table.ts';
 import { beforeBound, endOfPrefix, groupOf, type Position, positionsOf } from '../format/position.ts';
 import { entryRecord } from './branch.ts';
-import { PATCH_SHARE } from './container-size.ts';
-import { indexesIn, isNotAbove, type LayeredPages, layersOf, startingAt, tableOfLayers } from './layers.ts';
+import { PATCH_SHARE, sumsOf } from './container-size.ts';
+import { isWithin, type LayeredPages, layersOf, rowsIn, startingAt, tableOfLayers } from './layers.ts';
+import { inRange } from './merge-pages.ts';
 import { firstNewSlot, movePage, type PageRules, sealPage } from './new-pages.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
@@ -50,7 +51,7 @@ export function cutPages(
 ): { pages: PageRef[]; nextNumber: number } {
   const { header } = snapshot;
   const positionOf = positionsOf(header.order, header.level);
-  const bytes = pages.reduce((sum, ref) => sum + ref.sealedBytes, 0);
+  const bytes = sumsOf(pages).sealedBytes;
   let nextSlot = firstNewSlot({ pages: [...pages, ...header.pages], deadSlots: header.deadSlots });
   let number = nextNumber;
   const cut = pages.flatMap((ref) => {
@@ -108,11 +109,13 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
   const { header } = snapshot;
   const isRoot = header.container === ROOT_CONTAINER;
   const ids = points.lows.map(() => input.drawId());
+  let number = nextNumber;
+  const takeNumber = (): number => number++;
+  const source: Source = { from: snapshot, layers: points.layers, takeNumber, rules };
   const next: Header = { ...successor(header, input.attempt), deadSlots: [], layers: [] };
-  const mover = new Mover(snapshot, points.layers, nextNumber, rules);
   const lows = isRoot ? points.lows : points.lows.slice(1);
   const left = { ...next, high: lows[0], right: ids[0] };
-  const staying = isRoot ? undefined : mover.pagesOf(left, false);
+  const staying = isRoot ? undefined : pagesOf(left, false, source);
   const origin = { id: snapshot.id, version: snapshot.version };
   const inserts = lows.map((low, index): Header => {
     const isLast = index === lows.length - 1;
@@ -120,116 +123,67 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
     const own = { container: ids[index]!, low, high, right, createdAtMs: input.nowMs, origin };
     const fresh = { commitIds: EMPTY_BYTES, lastSplit: undefined };
     const node = { ...next, ...own, ...fresh };
-    return { ...node, ...mover.pagesOf(node, true) };
+    return { ...node, ...pagesOf(node, true, source) };
   });
   const lasting =
     staying === undefined
-      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, mover, rules), lastSplit: undefined }
+      ? { ...next, level: header.level + 1, pages: branchPages(inserts, next, source), lastSplit: undefined }
       : { ...left, ...staying, lastSplit: lastSplitOf(inserts, header, rules.limits) };
-  const handedOn = { nextNumber: mover.nextNumber };
+  const handedOn = { nextNumber: number };
   return { inserts: inserts.map((node) => ({ ...node, ...handedOn })), left: { ...lasting, ...handedOn } };
 }
 
-/** Moves pages to nodes. Page bytes that are written take a fresh number (rule 13). */
-class Mover {
-  readonly #from: Snapshot;
-  readonly #layers: SplitPoints['layers'];
-  readonly #rules: PageRules;
-  nextNumber: number;
-
-  constructor(from: Snapshot, layers: SplitPoints['layers'], nextNumber: number, rules: PageRules) {
-    this.#from = from;
-    this.#layers = layers;
-    this.#rules = rules;
-    this.nextNumber = nextNumber;
-  }
-
-  takeNumber(): number {
-    return this.nextNumber++;
-  }
-
-  /** The pages between a node's bounds, in the slots that they have or, if it is new, from 0 on. */
-  pagesOf(node: Header, isNew: boolean): LayeredPages {
-    let nextSlot = 0;
-    const place = (ref: PageRef, piece: Page | undefined): PageRef => {
-      const slot = isNew ? nextSlot++ : ref.slot;
-      if (piece === undefined) return isNew ? this.#moved(ref, node, slot) : ref;
-      return sealPage(piece, node, { low: ref.low, slot, number: this.takeNumber() }, this.#rules);
-    };
-    return tableOfLayers(this.#layers.map((rows) => this.#layerOf(rows, node, place)));
-  }
-
-  /** The page with its stored bytes, from memory or sealed anew, and without dead chunks. */
-  whole(ref: PageRef, node: Header): PageRef {
-    if (ref.content.sealed === undefined) return this.#moved(ref, node, ref.slot);
-    return {
-      ...ref,
-      chunksMost: chunksOf(ref.sealedBytes, this.#rules.limits),
-      // Not shared: a reader that expands it would drop the stored bytes before they are sent.
-      content: new PageContent(ref.content.sealed, ref.content.page),
-    };
-  }
-
-  /** A layer's pages between the node's bounds. `place` makes the row of a page or of its piece. */
-  #layerOf(
-    rows: readonly PageRef[],
-    node: Header,
-    place: (ref: PageRef, piece: Page | undefined) => PageRef,
-  ): PageRef[] {
-    const placed: PageRef[] = [];
-    for (const [row, ref] of rows.entries()) {
-      const end = rows[row + 1]?.low ?? this.#from.header.high;
-      if (!beforeBound(ref.low, node.high) || isNotAbove(end, node.low)) continue;
-      const isInside = compareBytes(ref.low, node.low) >= 0 && isNotAbove(end, node.high);
-      const piece = isInside ? undefined : this.#pieceOf(ref, node);
-      if (piece !== undefined && recordCount(piece) === 0) continue;
-      const isWhole = piece === undefined || recordCount(piece) === ref.records;
-      placed.push(place(ref, isWhole ? undefined : piece));
-    }
-    return startingAt(placed, node.low);
-  }
-
-  #pieceOf(ref: PageRef, { low, high, order, level }: Header): Page {
-    const page = peekPage(this.#from, ref, this.#rules.table);
-    const { first, end } = indexesIn(page, { from: low, end: high }, positionsOf(order, level));
-    return slicePage(page, first, end);
-  }
-
-  #moved(ref: PageRef, to: Header, slot: number): PageRef {
-    return movePage(this.#from, ref, { node: to, slot, number: this.takeNumber() }, this.#rules);
-  }
+/** The pages that are shared out, and fresh numbers for those whose bytes are written (rule 13). */
+interface Source extends Pick<SplitPoints, 'layers'> {
+  readonly from: Snapshot;
+  readonly rules: PageRules;
+  takeNumber(): number;
 }
 
-/** The node as a replace writes it: with the stored bytes of all pages, and without dead chunks. */
-export function wholeNode(snapshot: Snapshot, node: Header, rules: PageRules): Header {
-  const mover = new Mover(snapshot, [], node.nextNumber, rules);
-  const pages = node.pages.map((ref) => mover.whole(ref, node));
-  return { ...node, pages, deadSlots: [], nextNumber: mover.nextNumber };
+/** The pages between a node's bounds, in the slots that they have or, if it is new, from 0 on. */
+function pagesOf(node: Header, isNew: boolean, { from, layers, takeNumber, rules }: Source): LayeredPages {
+  const range = { from: node.low, end: node.high };
+  const positionOf = positionsOf(node.order, node.level);
+  let nextSlot = 0;
+  const shared = layers.map((rows) => {
+    const placed = rowsIn(rows, from.header.high, range).flatMap((row): PageRef[] => {
+      const { ref } = row;
+      const cut = isWithin(row, range) ? undefined : inRange(peekPage(from, ref, rules.table), range, positionOf);
+      const records = cut === undefined ? ref.records : recordCount(cut);
+      if (records === 0) return [];
+      const slot = isNew ? nextSlot++ : ref.slot;
+      if (cut !== undefined && records < ref.records)
+        return [sealPage(cut, node, { low: ref.low, slot, number: takeNumber() }, rules)];
+      return [isNew ? movePage(from, ref, { node, slot, number: takeNumber() }, rules) : ref];
+    });
+    return startingAt(placed, node.low);
+  });
+  return tableOfLayers(shared);
 }
 
 /** The pages of a root that becomes a branch of these children. */
-function branchPages(children: readonly Header[], root: Header, mover: Mover, rules: PageRules): PageRef[] {
-  const entries = children.map((child) => entryRecord(child, mover.takeNumber()));
+function branchPages(children: readonly Header[], root: Header, { takeNumber, rules }: Source): PageRef[] {
+  const entries = children.map((child) => entryRecord(child, takeNumber()));
   return cutPage(pageFrom(entries), rules.pageBytes).map((page, slot) =>
-    sealPage(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: mover.takeNumber() }, rules),
+    sealPage(page, root, { low: slot === 0 ? root.low : keyAt(page, 0), slot, number: takeNumber() }, rules),
   );
 }
 
-/** How many bytes of such pages a new node should have, by the budget that they fill first. */
-export function nodeBudget(pages: readonly PageRef[], limits: DriverLimits): NodeBudget {
-  let pageBytes = 0;
+/** For new nodes: by the budget that such pages fill first, or an equal share if `parts` is not 0. */
+export function nodeBudget(pages: readonly PageRef[], parts: number, limits: DriverLimits): NodeBudget {
+  const { sealedBytes } = sumsOf(pages);
   let chunks = 0;
   let rowBytes = 0;
   for (const ref of pages) {
-    pageBytes += ref.sealedBytes;
     chunks += chunksOf(ref.sealedBytes, limits);
     rowBytes += ROW_ESTIMATE_BYTES + ref.low.length;
   }
   const entityBytes = limits.entityBytesMax - limits.entityOverheadBytes - HEADER_FIXED_BYTES;
-  const byEntity = entityBytes / (pageBytes + chunks * limits.chunkOverheadBytes + rowBytes);
+  const byEntity = entityBytes / (sealedBytes + chunks * limits.chunkOverheadBytes + rowBytes);
   const byHeader = (HEADER_BYTES_MAX - HEADER_FIXED_BYTES) / rowBytes;
-  const full = pageBytes * Math.min(byEntity, byHeader, limits.chunksMax / chunks);
-  return { bytes: Math.max(1, FILL_SHARE * full), bytesMax: PATCH_SHARE * full };
+  const full = sealedBytes * Math.min(byEntity, byHeader, limits.chunksMax / chunks);
+  const bytes = Math.max(1, FILL_SHARE * full);
+  return { bytes: parts === 0 ? bytes : Math.min(bytes, sealedBytes / parts), bytesMax: PATCH_SHARE * full };
 }
 
 /** The pages to share out among nodes, and the lows of these nodes. */
