@@ -137,7 +137,7 @@ export function planSplit(input: SplitInput, points: SplitPoints, nextNumber: nu
 interface Source extends Pick<SplitPoints, 'layers'> {
   readonly from: Snapshot;
   readonly rules: PageRules;
-  takeNumber(): number;
+  readonly takeNumber: () => number;
 }
 
 /** The pages between a node's bounds, in the slots that they have or, if it is new, from 0 on. */
