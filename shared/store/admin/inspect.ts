@@ -2,7 +2,7 @@
 import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../contract/container-info.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import { COMPRESSIONS } from '../format/compression.ts';
+import { COMPRESSIONS } from '../format/envelope.ts';
 import { nodeId, nodesPrefix, rootId } from '../format/entity-ids.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
 import { isExpired, isTombstone, recordsOf } from '../format/page-body.ts';

@@ -2,8 +2,7 @@
 // envelope with its address. A page that moves to another node or slot keeps its compressed body.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compression } from '../contract/runtime.ts';
-import { compress } from '../format/compression.ts';
-import { moveSealed, type SealedPage, toEnvelopeCompressed } from '../format/envelope.ts';
+import { compress, moveSealed, type SealedPage, toEnvelopeCompressed } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
 import { type Page, recordCount } from '../format/page-body.ts';
 import { asDeadSlot, type DeadSlot, PageContent, type PageRef } from '../format/page-table.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { sealPage } from '../../../shared/store/container/new-pages.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
-import { compress, decompress } from '../../../shared/store/format/compression.ts';
+import { compress, decompress } from '../../../shared/store/format/envelope.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { PageContent } from '../../../shared/store/format/page-table.ts';
 import { pageFrom } from '../../../shared/store/format/page-body.ts';

@@ -5,8 +5,8 @@ import { memoryDriver, memoryState } from '../../../shared/drivers/memory.ts';
 import type { Compression } from '../../../shared/store/contract/runtime.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { compareBytes, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
-import { compress } from '../../../shared/store/format/compression.ts';
 import {
+  compress,
   openPage,
   type PageAddress,
   toEnvelopeCompressed,
