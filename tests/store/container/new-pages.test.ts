@@ -1,26 +1,18 @@
-// Merges reuse scratch memory, so no page that a commit keeps may lie in it.
+// The new pages of a commit are sealed. Merges reuse scratch memory, so none of them may lie in it.
+import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
+import { sealPages, type UnsealedEvaluation } from '../../../shared/store/container/evaluate.ts';
 import { mergeLayers, SCRATCH } from '../../../shared/store/container/merge-pages.ts';
-import { addressOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { sealPage } from '../../../shared/store/container/new-pages.ts';
-import { openPage } from '../../../shared/store/format/envelope.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { type Page, pageFrom, recordAt } from '../../../shared/store/format/page-body.ts';
+import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, change, evaluated, expectModel, KEYS, type Model, randomChanges } from './changes.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 
-function newPage(): Page {
-  return pageFrom([recordOf('k', Buffer.alloc(700, 7))]);
-}
-
 function pageOf(...keys: readonly string[]): Page {
   return pageFrom(keys.map((key) => recordOf(key)));
-}
-
-function sealed(page = newPage(), number = 1, compression: 'none' | 'zstd' = 'none'): PageRef {
-  return sealPage(page, EMPTY_LEAF, { low: Buffer.alloc(0), slot: 0, number }, { ...RULES, compression });
 }
 
 function bytesOf({ content }: PageRef): { readonly sealed: Buffer; readonly body: Buffer } {
@@ -65,20 +57,44 @@ test('layers, some of them empty, merge to the same page with scratch memory and
   expect(merge(SCRATCH.layers)).toEqual(merge());
 });
 
-test('a page that compression shrinks is stored compressed', () => {
-  const compressed = sealed(newPage(), 1, 'zstd').content;
-  expect(compressed.sealed!.length).toBeLessThan(100);
-  expect(openPage(compressed.sealed!, addressOf(EMPTY_LEAF, 0, 1), sealed(newPage(), 1, 'zstd').crc).body).toEqual(
-    newPage().body,
-  );
+const ZSTD = { ...RULES, compression: 'zstd', pageBytes: 8_192 } as const;
+const NOTHING = { layers: [], rowsKept: 0, dropped: [], deadSlots: [], nextNumber: 9, verdicts: [], appliedCount: 0 };
+
+/** New pages of these sizes, of a base or of layers above it. */
+function draftOf(pageBytes: readonly number[], layers: readonly number[] = []): UnsealedEvaluation {
+  const pages = pageBytes.map((bytes, slot) => {
+    const page = pageFrom([recordOf('k', Buffer.alloc(bytes, 7))]);
+    return { low: Buffer.of(slot), slot, number: slot + 1, page, chunksBefore: slot };
+  });
+  return { ...NOTHING, pages, layers };
+}
+
+test('each new page is sealed in its row, and small ones are not compressed', () => {
+  const { pages, written } = sealPages(draftOf([40, 8_000, 9_000]), EMPTY_LEAF, ZSTD);
+  expect(written.map(({ ref }) => ref)).toEqual(pages);
+  expect(written).toMatchObject([
+    { ref: { slot: 0, compression: 0 }, chunksBefore: 0 },
+    { ref: { slot: 1, compression: 2 }, chunksBefore: 1 },
+    { ref: { slot: 2, compression: 2, chunksMost: 2 }, chunksBefore: 2 },
+  ]);
 });
 
-test.each([1, 200, 2 ** 40])('sealing a page again as number %i does not change its first envelope', (number) => {
-  const page = newPage();
-  const first = sealed(page, 5);
-  const bytes = bytesOf(first);
-  const second = sealed(page, number);
-  expect(bytesOf(first)).toEqual(bytes);
-  expect(openPage(first.content.sealed!, addressOf(EMPTY_LEAF, 0, 5), first.crc).body).toEqual(page.body);
-  expect(openPage(second.content.sealed!, addressOf(EMPTY_LEAF, 0, number), second.crc).body).toEqual(page.body);
+/** The fingerprints of the first of so many pages, each of one record. */
+function fingerprintsOf(pages: number, layers: readonly number[]): Uint8Array | undefined {
+  const sizes = Array.from({ length: pages }, () => 9);
+  return sealPages(draftOf(sizes, layers), EMPTY_LEAF, ZSTD).pages[0]!.fingerprints;
+}
+
+test('a layer above the base of up to 128 records has fingerprints in its rows', () => {
+  expect(fingerprintsOf(1, [])).toBeUndefined();
+  expect(fingerprintsOf(128, [128])).toEqual(Uint8Array.of(crc32('k') & 0xff));
+  expect(fingerprintsOf(129, [129])).toBeUndefined();
+});
+
+test.each([
+  [8_000, 0],
+  [9_000, 2],
+])('three pages of %i bytes in an upper layer are stored with compression %i', (pageBytes, compression) => {
+  const { pages } = sealPages(draftOf([pageBytes, pageBytes, pageBytes], [3]), EMPTY_LEAF, ZSTD);
+  expect(pages.map((ref) => ref.compression)).toEqual([compression, compression, compression]);
 });
