@@ -346,7 +346,7 @@ test('a value that its codec cannot decode is taken away, its neighbours stay', 
   await world.run(expectValues(world.process().store, history, () => false));
 });
 
-test.each([1, 2, 3, 4, 5, 6])('seed %i: nothing that is acknowledged beside a repair is lost', async (seed) => {
+test.each([1, 2, 3])('seed %i: nothing that is acknowledged beside a repair is lost', async (seed) => {
   const { world, history, mayBeLost } = await damaged(4, EDITS, { seed });
   const { store } = world.process();
   const [acknowledged, doubtful] = [new Set<string>(), new Set<string>()];

@@ -187,11 +187,6 @@ test('containers of an incarnation that nobody dropped are foreign: the root was
   expect(new Set(findings.map(({ kind }) => kind))).toEqual(new Set(['foreign']));
 });
 
-test('a table that does not exist is not found', async () => {
-  const world = new World();
-  await expect(world.run(world.process().store.verify('none'))).rejects.toMatchObject({ code: 'not_found' });
-});
-
 test('leaves that merge behind the walk are no finding, and records that expire meanwhile count', async () => {
   const world = new World();
   const writer = world.process();

@@ -146,20 +146,6 @@ test('a lookup ignores the fingerprints of a base', () => {
   }
 });
 
-test('a tombstone hides the record in the layers below, also if the key was put and removed again', () => {
-  const snapshot = filled(1_000);
-  const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
-  const removed = after(snapshot, evaluated(snapshot, removals));
-  expect(removed.header.layers.length).toBe(1);
-  const again = evaluated(removed, [put(key(20), 3)]);
-  const gone = evaluated(after(removed, again), [remove(key(20))]);
-  const find = (index: number, at: Snapshot) =>
-    findRecord(at.header, Buffer.from(key(index)), Buffer.from(key(index)), (ref) => pageOf(at, ref, 't'));
-  expect(find(20, after(removed, again))?.value[0]).toBe(3);
-  expect(find(20, after(after(removed, again), gone))).toBeUndefined();
-  expect(find(21, removed)?.value[0]).toBe(1);
-});
-
 test('deadShare does not drop the stored form of pages, which a split needs', () => {
   const below = filled(1_000);
   const both = after(below, evaluated(below, between(0, 400)));
@@ -199,14 +185,6 @@ test('records that lie behind all others become new pages at the end, and no pag
     Array.from({ length: 120 }, (_, index) => [key(index), { fill: index < 20 ? 1 : 2, expiresAtMs: undefined }]),
   );
   expectModel(after(snapshot, evaluation), model, 0, [...model.keys()]);
-});
-
-test('a few records that lie behind all others are merged into the last page', () => {
-  const snapshot = filled(20);
-  const evaluation = evaluated(snapshot, between(20, 25), { mergesAll: true });
-  expect(evaluation.pages.slice(0, -1)).toEqual(snapshot.header.pages.slice(0, -1));
-  expect(evaluation.pages.length - snapshot.header.pages.length).toBeLessThanOrEqual(1);
-  expect(evaluation.pages.reduce((sum, { records }) => sum + records, 0)).toBe(25);
 });
 
 test('expired records are dropped when records are appended to a base', () => {
@@ -270,11 +248,8 @@ test('a purge writes all live records into new pages', () => {
   );
   const snapshot = leafOf(living);
   const { pages } = snapshot.header;
-  expect(snapshot.header.layers).toEqual([]);
-  expect(deadRecords(snapshot, 5 + PURGE_AFTER_MS)).toBe(0);
   const nowMs = 6 + PURGE_AFTER_MS;
-  expect(deadRecords(snapshot, nowMs)).toBe(21);
-
+  expect([nowMs - 1, nowMs].map((atMs) => deadRecords(snapshot, atMs))).toEqual([0, 21]);
   // Merging all layers, on the other hand, leaves pages without changes as they are.
   expect(evaluated(snapshot, [], { nowMs, mergesAll: true }).pages).toEqual(pages);
   const evaluation = evaluated(snapshot, [], { nowMs, purges: true });

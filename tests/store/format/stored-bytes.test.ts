@@ -27,7 +27,7 @@ import { goldenState } from '../golden/state.ts';
 import { keysOf } from '../rules/table-steps.ts';
 import { leavesOf, storedIds, storedKeys, storedNode } from '../rules/tree-of.ts';
 import { resealed } from '../rules/world.ts';
-import { entityId, entityVersion, hexId, partName } from '../../support/ids.ts';
+import { hexId, partName } from '../../support/ids.ts';
 import type { PartName } from '../../../shared/store/contract/driver.ts';
 
 const GOLDEN = ['none', 'deflate', 'zstd'] as const;
@@ -51,16 +51,6 @@ test.each(GOLDEN)('golden containers with compression "%s" are read and written 
 function sealPage({ body }: Page, place: PageAddress, how: Compression): SealedPage {
   return toEnvelopeCompressed(compress(body, how), body.length, place);
 }
-
-test('the golden containers have layers with tombstones', async () => {
-  const { entities } = await goldenState('none');
-  const parts = [...entities.values()].map((entity) => entity.parts);
-  const headers = parts.flatMap((some) => (some.has(partName('h')) ? [decodeHeader(some.get(partName('h'))!)] : []));
-  expect(headers.some((header) => header.layers.length > 0)).toBe(true);
-  const pages = parts.flatMap((some) => [...some].filter(([name]) => name.startsWith('p')).map(([, bytes]) => bytes));
-  const tombstones = [8, 31, 32, 61, 91, 92, 110].map((number) => Buffer.from(`key-${number}\u0007`));
-  expect(pages.some((page) => tombstones.some((begin) => Buffer.from(page).includes(begin)))).toBe(true);
-});
 
 test('golden containers that ask for a freeze and name the parts of a split are read and written to', async () => {
   const state = await goldenState('courtesies');
@@ -175,27 +165,6 @@ test('the courtesies of FORMAT.md are what the decoder reads and the encoder wri
     expect(decodeHeader(full)).toEqual({ ...header(), ...courtesies });
     expect(Buffer.from(encodeHeader({ ...header(), ...courtesies }))).toEqual(full);
   }
-});
-
-test('a header with every optional field survives encoding', () => {
-  const full: Header = {
-    ...header(),
-    order: 'hash',
-    level: 3,
-    container: ID,
-    low: Buffer.from('abc'),
-    high: Buffer.from('abd'),
-    right: hexId('fedcba9876543210'),
-    nextNumber: Number.MAX_SAFE_INTEGER,
-    origin: { id: entityId('n!t!1!2'), version: entityVersion('W/"datetime\'2026\'"') },
-    deadSlots: [{ slot: 7, chunksMost: 9 }],
-    freezeMs: 1_000,
-    lastSplit: { parts: [{ low: Buffer.from('abd'), container: hexId('fedcba9876543210') }], commit: 2 },
-  };
-  expect(decodeHeader(encodeHeader(full))).toEqual({
-    ...full,
-    pages: full.pages.map((row) => ({ ...row, low: Buffer.from('abc').subarray(0, 0) })),
-  });
 });
 
 test('a row that shares more bytes with the low before it than that has is damaged', () => {
