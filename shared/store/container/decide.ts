@@ -4,7 +4,8 @@ import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { asName, compareBytes, type Id64 } from '../format/bytes.ts';
 import { type Header, HEADER_FIXED_BYTES } from '../format/header.ts';
-import { isExpired, type StoredRecord, tombstoneOf } from '../format/page-body.ts';
+import { isExpired, type Page, type StoredRecord, tombstoneOf } from '../format/page-body.ts';
+import type { PageRef } from '../format/page-table.ts';
 import { groupOf, within } from '../format/position.ts';
 import { locate } from './branch.ts';
 import { type Batch, byPosition, type Change, type Decision, type Verdict } from './change.ts';
@@ -81,7 +82,10 @@ function decideRecord(
 ): void {
   const { header } = snapshot;
   const { incarnation } = header;
-  const stored = storedRecord(snapshot, changes, rules);
+  // If all changes are blind, nothing is read.
+  const looking = changes.find(({ isBlind }) => !isBlind);
+  const open = (ref: PageRef): Page => pageOf(snapshot, ref, rules.table);
+  const stored = looking && findRecord(header, looking.position, looking.key, open);
   let record = stored !== undefined && !isExpired(stored, rules.nowMs) ? stored : undefined;
   let version: number | undefined;
   for (const change of changes) {
@@ -93,7 +97,11 @@ function decideRecord(
       decisions.verdicts.push({ kind: 'failed', error: tooLarge(snapshot, rules) });
     else {
       version = decisions.nextNumber++;
-      record = decision.kind === 'remove' ? undefined : recordOf(change.key, version, decision);
+      if (decision.kind === 'remove') record = undefined;
+      else {
+        const { codec, value, expiresAtMs } = decision;
+        record = { key: change.key, version, codec, value, expiresAtMs };
+      }
       decisions.verdicts.push({ kind: 'applied', incarnation, version, record });
     }
   }
@@ -101,17 +109,6 @@ function decideRecord(
   // A record that is put and deleted within one commit leaves nothing behind.
   const left = record ?? (stored && tombstoneOf(stored.key, version));
   if (left !== undefined) decisions.records.push(left);
-}
-
-/** The stored record; undefined if there is none, or if all changes are blind. */
-function storedRecord(
-  snapshot: Snapshot,
-  changes: readonly Change[],
-  { table }: DecisionRules,
-): StoredRecord | undefined {
-  const looking = changes.find(({ isBlind }) => !isBlind);
-  if (looking === undefined) return undefined;
-  return findRecord(snapshot.header, looking.position, looking.key, (ref) => pageOf(snapshot, ref, table));
 }
 
 /** Rule 29: a branch never loses its first entry. */
@@ -129,14 +126,6 @@ function fitsAlone({ key }: Change, value: Uint8Array, { limits }: DecisionRules
 function tooLarge({ id }: Snapshot, { table, limits }: DecisionRules): StoreError {
   const message = `the record does not fit into a container of ${limits.provider}: make it smaller`;
   return new StoreError('too_large', message, { table, container: id });
-}
-
-function recordOf(
-  key: Uint8Array,
-  version: number,
-  { codec, value, expiresAtMs }: Extract<Decision, { kind: 'write' }>,
-): StoredRecord {
-  return { key, version, codec, value, expiresAtMs };
 }
 
 /** A function of the caller may throw. That fails its own change, and not the others. */

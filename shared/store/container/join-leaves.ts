@@ -33,8 +33,10 @@ export function strippedHeader(header: Header, attempt: Id64, nowMs: number): He
  * hides stays hidden. All pages of both must be known.
  */
 export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules): Snapshot {
-  checkPair(left.header, right.header);
-  const node = left.header;
+  const { header: node } = left;
+  // Any version of `left` may absorb `right`, as long as it is live and links to it.
+  if (node.state !== 'live' || right.header.state !== 'retired' || node.right !== right.header.container)
+    throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
   const free = slotsFreeOf([...node.pages, ...node.deadSlots]);
   let nextNumber = Math.max(node.nextNumber, right.header.nextNumber);
   const header = joinedHeader(node, right.header, (ref) =>
@@ -78,12 +80,6 @@ export function copyOf(
   let { nextNumber } = node;
   const pages = node.pages.map((ref, slot) => movePage(right, ref, { node, slot, number: nextNumber++ }, rules));
   return { ...node, pages, nextNumber };
-}
-
-/** Rule 27: any version of `left` may absorb `right`, as long as it is live and links to it. */
-function checkPair(left: Header, right: Header): void {
-  if (left.state !== 'live' || right.state !== 'retired' || left.right !== right.container)
-    throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
 }
 
 /** The rows of both, layer by layer. `move` returns the new row of each page of `right`. */
