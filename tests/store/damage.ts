@@ -20,7 +20,7 @@ export function picker(seed: number): <T>(items: readonly T[]) => T {
   };
 }
 
-/** Another world with the same stored containers, so that they are made only once for many tests. */
+/** Another world with the same stored containers, which are made once for many tests. */
 export function copyOf({ state, limits }: World): World {
   // Another seed, as it would draw the ids of these containers again.
   const copy = new World({ limits, seed: 2 });

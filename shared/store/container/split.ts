@@ -169,7 +169,7 @@ function branchPages(children: readonly Header[], root: Header, { takeNumber, ru
   );
 }
 
-/** For new nodes: by the budget that such pages fill first, or an equal share if `parts` is not 0. */
+/** For new nodes: by the budget that such pages fill first; of `parts` nodes an equal share. */
 export function nodeBudget(pages: readonly PageRef[], parts: number, limits: DriverLimits): NodeBudget {
   const { sealedBytes } = sumsOf(pages);
   let chunks = 0;

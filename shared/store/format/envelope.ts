@@ -10,7 +10,16 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import type { Compressed, Compression } from '../contract/runtime.ts';
-import { asBuffer, ByteReader, ByteWriter, checkCrc, CRC_BYTES, FORMAT_VERSION, type Id64, ScratchMemory } from './bytes.ts';
+import {
+  asBuffer,
+  ByteReader,
+  ByteWriter,
+  checkCrc,
+  CRC_BYTES,
+  FORMAT_VERSION,
+  type Id64,
+  ScratchMemory,
+} from './bytes.ts';
 import { type Page, parsePage } from './page-body.ts';
 
 /** Bounds the memory that damaged bytes can claim. The largest record is far smaller. */

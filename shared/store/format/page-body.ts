@@ -1,4 +1,5 @@
-// A page's body, and the records in it (FORMAT.md, "Page"). Pages are cut and joined by copying bytes undecoded.
+// A page's body, and the records in it (FORMAT.md, "Page"). Pages are cut and joined by copying
+// bytes undecoded.
 import { crc32 } from 'node:zlib';
 import type { Order } from '../contract/options.ts';
 import { ByteReader, ByteWriter, compareBytes, compareRange, EMPTY_BYTES, owned, type ScratchMemory } from './bytes.ts';

@@ -1,4 +1,4 @@
-// Layers: which of them a commit writes, merges and purges, and that lookups find the newest record.
+// Layers: which of them a commit writes, merges and purges; lookups find the newest record.
 import { expect, test } from 'vitest';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';

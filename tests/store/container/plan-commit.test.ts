@@ -106,19 +106,6 @@ function lowsOf(lastSplit: LastSplit | undefined): string[] {
   return lastSplit?.parts.map(({ low }) => Buffer.from(low).toString()) ?? [];
 }
 
-test('a node that is split names the new parts, and then those of an earlier split', () => {
-  const first = lastSplitOf([node('m', 1), node('t', 2)], before(6), RULES.limits);
-  expect(first).toEqual({
-    parts: [
-      { low: Buffer.from('m'), container: hexId('0000000000000001') },
-      { low: Buffer.from('t'), container: hexId('0000000000000002') },
-    ],
-    commit: 7,
-  });
-  const second = lastSplitOf([node('f', 3)], before(38, first), RULES.limits);
-  expect([lowsOf(second), second?.commit]).toEqual([['f', 'm', 't'], 39]);
-});
-
 test.each([
   ['1,024 bytes', RULES.limits.entityBytesMax, 1_024],
   ['a 64th of a small entity', 6_400, 100],
