@@ -7,14 +7,13 @@ import { PROVIDERS, USERS_LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
 import { cents } from '../../shared/lab/kit/figure-format.ts';
 import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
+import { RECORD_BYTES_MAX } from '../../shared/store/index.ts';
 import { choice, command, type CommandLine, positiveNumber, UsageError, wholeNumber } from './command-options.ts';
 
 const LIST = PRICES_2026_11;
 
 const REGIONS = PROVIDERS.flatMap((provider) => LIST.providers[provider].regions.map(({ region }) => region));
 
-/** The library takes no more in a record. */
-const RECORD_BYTES_MAX = 512 * 1_024;
 /** The functions take no more operations in a call. */
 const BATCH_MAX = 1_000;
 /** Cloud Run starts no more of a function without asking. */

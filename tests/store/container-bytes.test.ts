@@ -57,14 +57,6 @@ test('containers of leaves and of branches stay below the option, and stats() te
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('without the option the driver says how large', async () => {
-  newWorld();
-  const table = await open(undefined);
-  await load(table, 1_000);
-  expect(leaves().length).toBe(1);
-  expect(table.stats().containerBytesMax).toBe(1_000_000);
-});
-
 test.each([KIB_16 - 1, 1_000_001, 20_000.5, NaN, Infinity, -1, 0])('%f is refused, unsent', async (size) => {
   newWorld();
   const process = world.process();

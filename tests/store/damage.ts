@@ -7,7 +7,7 @@ import { recordsOf } from '../../shared/store/format/page-body.ts';
 import { decodeKey } from '../../shared/store/format/position.ts';
 import type { MemoryState } from '../../shared/drivers/memory.ts';
 import { leavesOf } from './rules/tree-of.ts';
-import { flipped } from './rules/world.ts';
+import { flipped, World } from './rules/world.ts';
 
 const CALL = { timeoutMs: 60_000 };
 
@@ -18,6 +18,14 @@ export function picker(seed: number): <T>(items: readonly T[]) => T {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return items[Math.floor((state / 2 ** 32) * items.length)]!;
   };
+}
+
+/** Another world with the same stored containers, which are made once for many tests. */
+export function copyOf({ state, limits }: World): World {
+  // Another seed, as it would draw the ids of these containers again.
+  const copy = new World({ limits, seed: 2 });
+  Object.assign(copy.state, { entities: new Map(state.entities), versionCount: state.versionCount });
+  return copy;
 }
 
 /** All containers of a table as they are stored. */

@@ -16,15 +16,8 @@ async function untyped(): Promise<{ store: Loose; table: Loose }> {
 
 /** A call of the store or of the table, what is wrong in it, and what its caller is told. */
 const BAD_CALLS: [call: string, args: unknown[], told: string][] = [
-  [
-    'store.table',
-    ['t', { ordr: 'key' }],
-    'store.table has no option "ordr": did you mean order? it takes order, groupBy, containers,',
-  ],
+  ['store.table', ['t', { ordr: 'key' }], 'no option "ordr": did you mean order? it takes order, groupBy, containers,'],
   ['store.table', ['t', { order: 'Hash' }], 'store.table: order must be one of hash, key, not "Hash"'],
-  ['store.table', ['t', { codec: 5 }], 'codec must be one of msgpack, json, bytes, encoded, not a number'],
-  ['store.table', ['t', { create: 'no' }], 'store.table: create must be true or false, not a string'],
-  ['store.table', ['t', { containers: '4' }], 'store.table: containers must be a number, not a string'],
   ['store.table', ['t', null], 'ttlMs, containerBytesMax, create, timeoutMs, signal, not null'],
   ['store.table', [], 'a table name is a string, not undefined'],
   ['store.tables', [{ prefix: 'a' }], 'store.tables has no option "prefix": it takes timeoutMs, signal'],
@@ -33,37 +26,27 @@ const BAD_CALLS: [call: string, args: unknown[], told: string][] = [
   ['table.get', ['k', { maxAge: 5 }], 'table.get has no option "maxAge": did you mean maxAgeMs?'],
   ['table.get', [], 'a key is a string, not undefined'],
   ['table.has', ['k', { maxAge: 5 }], 'table.has has no option "maxAge": did you mean maxAgeMs?'],
-  ['table.has', [], 'a key is a string, not undefined'],
   ['table.count', [{ limit: 5 }], 'table.count has no option "limit": it takes prefix, from, after, to, through,'],
-  ['table.count', [{ prefix: 5 }], 'table.count: prefix must be a string, not a number'],
-  ['table.clear', ['k'], 'table.clear takes an object of prefix, from, after, to, through, timeoutMs, signal, not'],
   ['table.clear', [{ prefx: 'a' }], 'table.clear has no option "prefx": did you mean prefix?'],
   ['table.getMany', ['k'], 'table.getMany: keys must be an array, not a string'],
-  ['table.getMany', [['k', 5]], 'a key is a string, not number'],
   ['table.getMany', [['k'], { ttlMs: 5 }], 'table.getMany has no option "ttlMs"'],
   ['table.put', ['k', 'new', { IFVERSION: 'v' }], 'table.put has no option "IFVERSION": did you mean ifVersion?'],
   ['table.put', ['k', 'new', { ttlMs: '5' }], 'table.put: ttlMs must be a number, not a string'],
-  ['table.put', ['k', 'new', { ifVersion: null }], 'table.put: ifVersion must be a string, not null'],
   ['table.put', ['k', 'new', { ifAbsent: 'yes' }], 'table.put: ifAbsent must be true or false, not a string'],
   ['table.put', ['k', 'new', { constructor: 5 }], 'table.put has no option "constructor"'],
   ['table.put', ['k', 'new', ['ttlMs']], 'of ifVersion, ifAbsent, ttlMs, expiresAtMs, timeoutMs, signal, not an array'],
-  ['table.put', [5, 'new'], 'a key is a string, not number'],
   ['table.putMany', [{ key: 'k', value: 'new' }], 'items must be an array or an async iterable, not an object'],
   ['table.putMany', [[{ key: 'k', value: 'new' }], { ttlMs: 5 }], 'table.putMany has no option "ttlMs"'],
   ['table.putMany', [[{ key: 'k' }, undefined]], 'item 1 of table.putMany takes an object of key, value,'],
   ['table.putMany', [[{ key: 'k' }, { value: 1 }]], 'item 1 of table.putMany needs key: it must be a string'],
-  ['table.putMany', [[{ key: 'k' }, { key: 5 }]], 'item 1 of table.putMany: key must be a string, not a number'],
   ['table.putMany', [[{ key: 'k', ttl: 5 }]], 'item 0 of table.putMany has no option "ttl": did you mean ttlMs?'],
   ['table.update', ['k', { value: 'new' }], 'table.update: change must be a function, not an object'],
   ['table.update', ['k', () => 'new', { ifVersion: 'v' }], 'table.update has no option "ifVersion"'],
   ['table.updateMany', [{ k: () => 1 }], 'table.updateMany: items must be an array, not an object'],
   ['table.updateMany', [[{ key: 'k' }]], 'item 0 of table.updateMany needs change: it must be a function'],
   ['table.touch', ['k', { ttl: 5 }], 'table.touch has no option "ttl": did you mean ttlMs?'],
-  ['table.touch', ['k', 5], 'table.touch takes an object of ttlMs, expiresAtMs, timeoutMs, signal, not a number'],
-  ['table.touch', [5, { ttlMs: 5 }], 'a key is a string, not number'],
   ['table.delete', ['k', { ifversion: 'v' }], 'table.delete has no option "ifversion": did you mean ifVersion?'],
   ['table.deleteMany', ['k'], 'table.deleteMany: items must be an array or an async iterable, not a string'],
-  ['table.deleteMany', [['k', 5]], 'item 1 of table.deleteMany takes an object of key, ifVersion, not a number'],
   ['table.deleteMany', [['k', { key: 'k', ifAbsent: true }]], 'item 1 of table.deleteMany has no option "ifAbsent"'],
 ];
 
@@ -77,11 +60,7 @@ test.each(BAD_CALLS)('%s, given %j, is a TypeError that says what would be right
 });
 
 test.each([
-  [
-    'scan',
-    { start: 'a' },
-    'table.scan has no option "start": it takes prefix, from, after, to, through, reverse, limit,',
-  ],
+  ['scan', { start: 'a' }, 'table.scan has no option "start": it takes prefix, from, after, to, through, reverse,'],
   ['scan', { limit: '5' }, 'table.scan: limit must be a number, not a string'],
   ['scan', null, 'not null'],
   ['keys', { reverse: 1 }, 'table.keys: reverse must be true or false, not a number'],
@@ -98,10 +77,7 @@ test.each([
   [driver, 'openStore has no option "limits"'],
   [{}, 'openStore needs driver: it must be a driver, such as memoryDriver() makes'],
   [{ driver: 'memory' }, 'openStore: driver must be a driver, such as memoryDriver() makes, not a string'],
-  [{ driver: memoryDriver }, 'openStore: driver must be a driver, such as memoryDriver() makes, not a function'],
-  [{ driver: {} }, 'openStore: driver must be a driver, such as memoryDriver() makes, not an object'],
   [{ driver, timeout: 5 }, 'openStore has no option "timeout": did you mean timeoutMs?'],
-  [{ driver, timeoutMs: '5' }, 'openStore: timeoutMs must be a number, not a string'],
   [{ driver, compression: 'gzip' }, 'openStore: compression must be one of zstd, none, not "gzip"'],
   [{ driver, runtime: {} }, 'openStore: runtime must be a Runtime, such as systemRuntime, not an object'],
 ])('openStore says at once what is wrong, case %#', (options, told) => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import { openStore, type Store, type StoreOptions, type Taken } from '../../shared/store/index.ts';
-import { damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
+import { copyOf, damage, EDITS, type Damage, type Edit, picker, placesOf, storedEntities } from './damage.ts';
 import { compareBytes } from '../../shared/store/format/bytes.ts';
 import { within } from '../../shared/store/format/position.ts';
 import { pagePart } from '../../shared/store/format/entity-ids.ts';
@@ -24,7 +24,21 @@ type History = Map<string, (string | undefined)[]>;
  * Layers, several branches, merged leaves, and what a vacuum left that died at its write number
  * `dies`: a leaf in the midst of a merge, and the entries.
  */
-async function filled(order: 'hash' | 'key', dies: number): Promise<{ world: World; history: History }> {
+async function filled(order: 'hash' | 'key', dies: number): Promise<Filled> {
+  const name = `${order} ${dies}`;
+  const { world, history } = made.get(name) ?? (await fill(order, dies));
+  made.set(name, { world, history });
+  return { world: copyOf(world), history: new Map([...history].map(([key, values]) => [key, [...values]])) };
+}
+
+interface Filled {
+  readonly world: World;
+  readonly history: History;
+}
+
+const made = new Map<string, Filled>();
+
+async function fill(order: 'hash' | 'key', dies: number): Promise<Filled> {
   const { world, table } = await opened({ order });
   const history: History = new Map();
   const put = async (names: readonly string[], word: string): Promise<void> => {
@@ -156,16 +170,17 @@ async function expectWritable(store: Store): Promise<void> {
   expect((await store.verify('t')).findings).toEqual([]);
 }
 
-test.each(['hash', 'key'] as const)(
-  'order %s: damaged by vacuums and 75 times more, told and repaired; nothing else is lost',
-  async (order) => {
-    expect(await expectRounds(order, 25, 1)).toEqual(new Set(['live', 'retired', 'merged']));
+test.each([
+  ['hash', 12, 1, ['live', 'retired', 'merged']],
+  ['key', 12, 1, ['live', 'retired', 'merged']],
+  ['hash', 5, 3, ['live']],
+  ['key', 5, 3, ['live']],
+] as const)(
+  'order %s: damaged by vacuums and in %i rounds in %i places, it is told and repaired; nothing else is lost',
+  async (order, rounds, atOnce, states) => {
+    expect([...(await expectRounds(order, rounds, atOnce))]).toEqual(expect.arrayContaining([...states]));
   },
 );
-
-test.each(['hash', 'key'] as const)('order %s: so are three containers damaged at once', async (order) => {
-  expect(await expectRounds(order, 10, 3)).toContain('live');
-});
 
 /** The last leaf of this state that a vacuum left unlinked, and the live one that took it in. */
 function lastMerge({ state }: World, left: 'retired' | 'merged') {
@@ -332,7 +347,7 @@ test('a value that its codec cannot decode is taken away, its neighbours stay', 
   await world.run(expectValues(world.process().store, history, () => false));
 });
 
-test.each([1, 2, 3, 4, 5, 6])('seed %i: nothing that is acknowledged beside a repair is lost', async (seed) => {
+test.each([1, 2, 3])('seed %i: nothing that is acknowledged beside a repair is lost', async (seed) => {
   const { world, history, mayBeLost } = await damaged(4, EDITS, { seed });
   const { store } = world.process();
   const [acknowledged, doubtful] = [new Set<string>(), new Set<string>()];

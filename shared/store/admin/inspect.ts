@@ -1,17 +1,16 @@
 // Shows one container as it is stored, damaged or not. Writes nothing.
-import { layersOf } from '../container/layers.ts';
-import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
+import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../contract/admin.ts';
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
-import type { ContainerInfo, HeaderInfo, InspectOptions, PageInfo } from '../contract/admin.ts';
 import type { Engine } from '../engine/engine.ts';
-import { COMPRESSIONS } from '../format/compression.ts';
+import { COMPRESSIONS } from '../format/envelope.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
 import { nodeId, nodesPrefix, rootId } from '../format/entity-ids.ts';
+import { isExpired, isTombstone, recordsOf } from '../format/page-body.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { recordsOf } from '../format/page-body.ts';
 import { encodeKey, positionsOf } from '../format/position.ts';
-import { isExpired, isTombstone } from '../format/stored-record.ts';
+import { layersOf } from '../container/layers.ts';
+import { pageOf, type Snapshot, snapshotOf } from '../container/snapshot.ts';
 import { STRIPPED_KEPT_MS } from './orphans.ts';
 import { readStored } from './remains.ts';
 import { shown } from './verify-tally.ts';

@@ -2,20 +2,18 @@
 // the roots. To create a table is to insert an empty root; to drop it is to replace the root by a
 // tombstone and then to remove the nodes. A root itself is never removed. It hands on which
 // incarnations were dropped, so that vacuum knows which nodes are garbage.
-import type { Snapshot } from '../container/snapshot.ts';
-import { evenSplitPoints } from '../container/split-points.ts';
-import { planSplit } from '../container/split.ts';
-import { successor } from '../container/successor.ts';
-import { insertOf, replaceOf } from '../container/writes.ts';
-import type { Order } from '../contract/options.ts';
-import type { TableInfo } from '../contract/results.ts';
 import type { Driver, EntityId, EntityVersion, RemoveOutcome, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../contract/errors.ts';
+import type { Order } from '../contract/options.ts';
+import type { TableInfo } from '../contract/results.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/entity-ids.ts';
+import { type Header, NO_PAGES, type NodeState, successor } from '../format/header.ts';
+import { insertOf, replaceOf } from '../container/plan-commit.ts';
+import type { Snapshot } from '../container/snapshot.ts';
+import { evenSplitPoints, planSplit } from '../container/split.ts';
 import type { Engine } from '../engine/engine.ts';
 import { insertNodes } from '../engine/insert-nodes.ts';
-import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { type Header, NO_PAGES, type NodeState } from '../format/header.ts';
-import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/entity-ids.ts';
 import { drawAttempt, drawId } from '../io/draw-ids.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/send.ts';
 

@@ -3,17 +3,15 @@
 // together (`when-to-join.ts`); leaves that nobody wrote lose their dead records first. The pairs
 // of a window merge side by side, the windows from left to right, so that a vacuum can end between
 // two windows and tell where the next vacuum goes on.
-import { headerTogether, retiredHeader } from '../container/join-leaves.ts';
-import { fitsTogether } from '../container/when-to-join.ts';
-import { isPurgeDue } from '../container/when-to-purge.ts';
+import { fitsTogether, headerTogether, retiredHeader } from '../container/join-leaves.ts';
+import { isPurgeDue } from '../container/compaction.ts';
 import { isWhole, peekPage, type Snapshot } from '../container/snapshot.ts';
-import { writersSince } from '../container/writers.ts';
-import { patchOf } from '../container/writes.ts';
+import { encodeHeader, type Header, writersSince } from '../format/header.ts';
+import { patchOf } from '../container/plan-commit.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { VacuumReport } from '../contract/admin.ts';
 import type { Engine } from '../engine/engine.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
 import type { Position } from '../format/position.ts';
 import { drawAttempt } from '../io/draw-ids.ts';
 import { newAbsorbing } from '../machine/leaf.ts';

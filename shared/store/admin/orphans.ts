@@ -5,13 +5,12 @@
 import { childFor } from '../container/branch.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { strippedHeader } from '../container/join-leaves.ts';
-import { successor } from '../container/successor.ts';
-import { patchOf, replaceOf } from '../container/writes.ts';
+import { encodeHeader, type Header, successor } from '../format/header.ts';
+import { patchOf, replaceOf } from '../container/plan-commit.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
 import { beforeBound, within } from '../format/position.ts';
 import { drawAttempt } from '../io/draw-ids.ts';

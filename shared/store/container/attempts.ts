@@ -116,9 +116,7 @@ export class OpenAttempts {
         settleAll(attempt.changes, attempt.verdicts);
         attempt.landed();
       }
-      if (settlement === 'unknown')
-        for (const change of attempt.changes)
-          change.settle({ kind: 'failed', error: outcomeUnknown(change, this.#table) });
+      if (settlement === 'unknown') failAll(attempt.changes, undefined, this.#table);
       close(attempt);
       return false;
     });
@@ -160,15 +158,10 @@ export function refusalsOf(changes: readonly Change[]): number {
   return changes.reduce((most, { refusals }) => Math.max(most, refusals), 0);
 }
 
-/**
- * An entry repair that was refused so often is dropped, as others may be repairing the same branch.
- */
+/** An entry repair refused so often is dropped, as others may be repairing the same branch. */
 const ENTRY_REPAIR_REFUSALS_MAX = 8;
 
-/**
- * Rule 11: counts a refusal of these changes, and drops the entry repairs that were refused too
- * often.
- */
+/** Rule 11: counts a refusal of these changes, and drops entry repairs refused too often. */
 export function dropRefusedEntryRepairs(changes: readonly Change[]): void {
   for (const change of changes) change.refusals += 1;
   dropEntryRepairs(changes.filter(({ refusals }) => refusals >= ENTRY_REPAIR_REFUSALS_MAX));

@@ -1,11 +1,18 @@
 // Where a position lies as one node shows it: by its fences and, in a branch, by its children.
 import { StoreError } from '../contract/errors.ts';
 import { compareBytes, id64, type Id64 } from '../format/bytes.ts';
-import type { Header } from '../format/header.ts';
+import type { Header, SplitPart } from '../format/header.ts';
+import {
+  keyAt,
+  lowerBound,
+  type Page,
+  recordAt,
+  recordCount,
+  recordsOf,
+  type StoredRecord,
+} from '../format/page-body.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { keyAt, lowerBound, type Page, recordAt, recordCount, recordsOf } from '../format/page-body.ts';
 import { beforeBound, type Position, positionsOf, type UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
 import { rowBefore } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
@@ -25,6 +32,12 @@ export function locate(header: Header, position: Position, level: number): 'here
 /** The page that names the child for `position`; undefined in a damaged branch. */
 export function pageToChild({ header: { pages } }: Snapshot, position: Position): PageRef | undefined {
   return pages[rowBefore(pages, 0, pages.length, position)];
+}
+
+/** The last node named to the right that does not begin above `position`, if any. */
+export function splitPartFor({ lastSplit, high }: Header, position: Position): SplitPart | undefined {
+  const part = lastSplit?.parts.findLast(({ low }) => compareBytes(low, position) <= 0);
+  return part !== undefined && high !== undefined && compareBytes(part.low, high) >= 0 ? part : undefined;
 }
 
 export interface Child {

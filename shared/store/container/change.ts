@@ -1,11 +1,11 @@
 // A change of a record or a routing entry, a clear or a batch: from the call to its verdict.
-import type { Order } from '../contract/options.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
+import type { Order } from '../contract/options.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
+import type { StoredRecord } from '../format/page-body.ts';
 import type { Position, UpperBound } from '../format/position.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
 
 /** What happens to the record. `none` leaves it as it is, as a failure if there is an `error`. */
 export type Decision =
@@ -41,20 +41,13 @@ export type Verdict =
       readonly incarnation: Id64;
       readonly version: number;
       readonly record: StoredRecord | undefined;
-      /** Of a clear. */
-      readonly cleared?: Cleared;
+      /** Of a clear: how many records that had not expired it removed, and up to where. */
+      readonly cleared?: { readonly count: number; readonly reached: UpperBound };
       /** Of a batch, one per part. */
       readonly parts?: readonly Verdict[];
     }
   | { readonly kind: 'unchanged'; readonly incarnation: Id64; readonly record: StoredRecord | undefined }
   | { readonly kind: 'failed'; readonly error: unknown };
-
-export interface Cleared {
-  /** How many records were removed that had not expired. */
-  readonly count: number;
-  /** The leaf's high, up to which the range is cleared. */
-  readonly reached: UpperBound;
-}
 
 /** Decides by the present record, absent if expired. May be called repeatedly; must not await. */
 export type Decide = (current: StoredRecord | undefined, incarnation: Id64) => Decision;
@@ -67,10 +60,7 @@ export interface VerdictSink {
   settled(index: number, verdict: Verdict): void;
 }
 
-/**
- * What a change is made of. A change without `dueMs`, such as an entry repair, has no waiting
- * caller.
- */
+/** What a change is made of. One without `dueMs`, as an entry repair, has no waiting caller. */
 type ChangeInit = Pick<Change, 'position' | 'key' | 'order' | 'level' | 'action' | 'bytes' | 'begunTick'> & {
   readonly dueMs?: number;
   readonly whole?: Clearing | Batch | undefined;

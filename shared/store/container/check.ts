@@ -1,12 +1,18 @@
 // Checks one container by itself: whether its pages can be read, and its records are in place.
 import { StoreError } from '../contract/errors.ts';
 import { asName, compareBytes, id64, ID64_BYTES } from '../format/bytes.ts';
-import { fingerprintsOf } from '../format/fingerprints.ts';
 import { commitIdAt, type Header } from '../format/header.ts';
+import {
+  fingerprintsOf,
+  isExpired,
+  isTombstone,
+  type Page,
+  recordCount,
+  recordsOf,
+  type StoredRecord,
+} from '../format/page-body.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { type Page, recordCount, recordsOf } from '../format/page-body.ts';
-import { decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
-import { isExpired, isTombstone, type StoredRecord } from '../format/stored-record.ts';
+import { beforeBound, decodeKey, type Position, positionsOf, type UpperBound, within } from '../format/position.ts';
 import { layersOf } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
@@ -37,7 +43,9 @@ export function* faultsIn(snapshot: Snapshot, table: string, checkValue: CheckVa
     for (const [row, ref] of layer.entries()) {
       const stretch = { from: ref.low, to: layer[row + 1]?.low ?? header.high };
       const about = { slot: ref.slot, key: undefined, ...stretch };
-      if (!isInOrder(stretch, row === 0 ? header.low : undefined))
+      // A layer begins at the low of its node.
+      const isMoved = row === 0 && compareBytes(ref.low, header.low) !== 0;
+      if (isMoved || !beforeBound(ref.low, stretch.to))
         yield { kind: 'misplaced', ...about, message: `page ${ref.slot} is out of order` };
       const page = openOrFault(snapshot, ref, table);
       if ('kind' in page) yield { ...about, ...page };
@@ -89,12 +97,6 @@ function hidesRecord({ fingerprints }: PageRef, page: Page, { order }: Header): 
   return fingerprints !== undefined && fingerprintsOf(page, order).some((one) => !fingerprints.includes(one));
 }
 
-/** Whether the stretch of a page is not empty and, if it is a layer's first, begins at `low`. */
-function isInOrder({ from, to }: Stretch, low: Position | undefined): boolean {
-  if (low !== undefined && compareBytes(from, low) !== 0) return false;
-  return to === undefined || compareBytes(from, to) < 0;
-}
-
 /** Checks that the positions ascend within the page's stretch, and that values can be decoded. */
 function* faultsOfRecords(
   page: Page,
@@ -107,17 +109,14 @@ function* faultsOfRecords(
   for (const record of recordsOf(page)) {
     const position = positionOf(record.key);
     const key = level === 0 ? decodeKey(record.key) : undefined;
-    const misplaced = misplacement(position, before, stretch);
-    if (misplaced !== undefined) yield { kind: 'misplaced', key, ...stretch, message: misplaced };
+    if (before !== undefined && compareBytes(before, position) >= 0)
+      yield { kind: 'misplaced', key, ...stretch, message: 'a record does not follow the one before it' };
+    else if (!within(position, stretch.from, stretch.to))
+      yield { kind: 'misplaced', key, ...stretch, message: 'a record lies outside the bounds of its page' };
     const fault = level === 0 ? valueFault(record, checkValue) : childFault(record);
     if (fault !== undefined) yield { kind: 'damaged', key, from: position, to: position, message: fault };
     before = position;
   }
-}
-
-function misplacement(position: Position, before: Position | undefined, { from, to }: Stretch): string | undefined {
-  if (before !== undefined && compareBytes(before, position) >= 0) return 'a record does not follow the one before it';
-  return within(position, from, to) ? undefined : 'a record lies outside the bounds of its page';
 }
 
 /** Why the value of a record cannot be decoded; undefined if it can. */

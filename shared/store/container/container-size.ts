@@ -1,6 +1,7 @@
-// The size of a container, measured by the provider's limits.
-import { StoreError } from '../contract/errors.ts';
+// The size of a container, measured by the provider's limits, and when it is split for its size or
+// failing commits. For contention see machine/contention.ts.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
+import { StoreError } from '../contract/errors.ts';
 import { ID64_BYTES } from '../format/bytes.ts';
 import { encodeHeader, type Header, HEADER_BYTES_MAX } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
@@ -90,4 +91,19 @@ export function fits(size: Size, limits: DriverLimits, share: number): boolean {
 /** Whether the node fits into one entity if it is written whole. */
 export function fitsWhole(node: Header, limits: DriverLimits): boolean {
   return fits(sizesOf(node, encodeHeader(node).length, limits).live, limits, 1);
+}
+
+/** A container is split beyond this share of a budget, which leaves room for the next commit. */
+const SPLIT_SHARE = 0.7;
+/** After so many failed commits in a row, one entity may not be enough for the traffic. */
+const FAILURES_BEFORE_SPLIT = 8;
+
+/** Whether a container of this size must be split. */
+export function isFull(size: Size, limits: DriverLimits): boolean {
+  return !fits(size, limits, SPLIT_SHARE);
+}
+
+/** Whether a container must be split however small it is. */
+export function failsTooOften(failuresInARow: number): boolean {
+  return failuresInARow >= FAILURES_BEFORE_SPLIT;
 }

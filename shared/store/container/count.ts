@@ -1,12 +1,11 @@
 // Counts the records of a leaf, from its page table where that suffices, else from its pages. Pure.
 import type { Header } from '../format/header.ts';
+import { isExpired, isTombstone, lowerBound, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { lowerBound, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { positionsOf } from '../format/position.ts';
-import { isExpired, isTombstone } from '../format/stored-record.ts';
+import { liveCounts } from './container-size.ts';
 import { indexesIn, isWithin, layersOf, type OwnedRow, type Range, rowsIn } from './layers.ts';
 import { mergeLayers, mergePages } from './merge-pages.ts';
-import { liveCounts } from './container-size.ts';
 import { peekPage, type Snapshot } from './snapshot.ts';
 
 /** The rows whose pages must be known to count the range; none if it was counted before. */

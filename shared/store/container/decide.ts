@@ -1,11 +1,14 @@
-// Decides what each change makes of its record, and its verdict. Pure, and independent of pages.
+// Sorts waiting changes into those of a container's next commit and the others, and decides what
+// each makes of its record, and its verdict. Pure, and independent of pages.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
-import { compareBytes, type Id64 } from '../format/bytes.ts';
+import { asName, compareBytes, type Id64 } from '../format/bytes.ts';
 import { type Header, HEADER_FIXED_BYTES } from '../format/header.ts';
-import { isExpired, type StoredRecord, tombstoneOf } from '../format/stored-record.ts';
-import { within } from '../format/position.ts';
-import type { Batch, Change, Decision, Verdict } from './change.ts';
+import { isExpired, type Page, type StoredRecord, tombstoneOf } from '../format/page-body.ts';
+import type { PageRef } from '../format/page-table.ts';
+import { groupOf, within } from '../format/position.ts';
+import { locate } from './branch.ts';
+import { type Batch, byPosition, type Change, type Decision, type Verdict } from './change.ts';
 import { findRecord } from './layers.ts';
 import { pageOf, type Snapshot } from './snapshot.ts';
 
@@ -79,7 +82,10 @@ function decideRecord(
 ): void {
   const { header } = snapshot;
   const { incarnation } = header;
-  const stored = storedRecord(snapshot, changes, rules);
+  // If all changes are blind, nothing is read.
+  const looking = changes.find(({ isBlind }) => !isBlind);
+  const open = (ref: PageRef): Page => pageOf(snapshot, ref, rules.table);
+  const stored = looking && findRecord(header, looking.position, looking.key, open);
   let record = stored !== undefined && !isExpired(stored, rules.nowMs) ? stored : undefined;
   let version: number | undefined;
   for (const change of changes) {
@@ -91,7 +97,11 @@ function decideRecord(
       decisions.verdicts.push({ kind: 'failed', error: tooLarge(snapshot, rules) });
     else {
       version = decisions.nextNumber++;
-      record = decision.kind === 'remove' ? undefined : recordOf(change.key, version, decision);
+      if (decision.kind === 'remove') record = undefined;
+      else {
+        const { codec, value, expiresAtMs } = decision;
+        record = { key: change.key, version, codec, value, expiresAtMs };
+      }
       decisions.verdicts.push({ kind: 'applied', incarnation, version, record });
     }
   }
@@ -99,17 +109,6 @@ function decideRecord(
   // A record that is put and deleted within one commit leaves nothing behind.
   const left = record ?? (stored && tombstoneOf(stored.key, version));
   if (left !== undefined) decisions.records.push(left);
-}
-
-/** The stored record; undefined if there is none, or if all changes are blind. */
-function storedRecord(
-  snapshot: Snapshot,
-  changes: readonly Change[],
-  { table }: DecisionRules,
-): StoredRecord | undefined {
-  const looking = changes.find(({ isBlind }) => !isBlind);
-  if (looking === undefined) return undefined;
-  return findRecord(snapshot.header, looking.position, looking.key, (ref) => pageOf(snapshot, ref, table));
 }
 
 /** Rule 29: a branch never loses its first entry. */
@@ -129,14 +128,6 @@ function tooLarge({ id }: Snapshot, { table, limits }: DecisionRules): StoreErro
   return new StoreError('too_large', message, { table, container: id });
 }
 
-function recordOf(
-  key: Uint8Array,
-  version: number,
-  { codec, value, expiresAtMs }: Extract<Decision, { kind: 'write' }>,
-): StoredRecord {
-  return { key, version, codec, value, expiresAtMs };
-}
-
 /** A function of the caller may throw. That fails its own change, and not the others. */
 function decideSafely(change: Change, record: StoredRecord | undefined, incarnation: Id64): Decision {
   try {
@@ -144,4 +135,59 @@ function decideSafely(change: Change, record: StoredRecord | undefined, incarnat
   } catch (error) {
     return { kind: 'none', error };
   }
+}
+
+/** The most bytes of changes in one commit. */
+const COMMIT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Changes by where `locate` finds them. All lists but the first are in the order of arrival. */
+export interface SortedChanges {
+  /** For the next commit, sorted by position. */
+  readonly here: Change[];
+  /** For later commits, as they do not fit into the next. */
+  readonly later: Change[];
+  readonly right: Change[];
+  readonly gone: Change[];
+  readonly restart: Change[];
+}
+
+/** A commit takes at most `countMax` changes. Fails changes that were made for another order. */
+export function sortChanges(
+  changes: readonly Change[],
+  header: Header,
+  { countMax, table }: { readonly countMax: number; readonly table: string },
+): SortedChanges {
+  const sorted: SortedChanges = { here: [], later: [], right: [], gone: [], restart: [] };
+  const groups: Groups = new Map();
+  let bytes = 0;
+  for (const change of changes) {
+    if (change.isSettled) continue;
+    const found = locate(header, change.position, change.level);
+    const isReached = found === 'here' || found === 'right';
+    if (isReached && change.order !== undefined && change.order !== header.order)
+      change.settle({ kind: 'failed', error: orderChanged(table) });
+    else if (found === 'here') {
+      const hasRoom =
+        sorted.here.length < countMax && bytes < COMMIT_BYTES_MAX && mayShare(change, sorted.here, groups, header);
+      (hasRoom ? sorted.here : sorted.later).push(change);
+      bytes += change.bytes;
+    } else sorted[found].push(change);
+  }
+  sorted.here.sort(byPosition);
+  return sorted;
+}
+
+/** For each group of a commit's changes: whether one of them is a batch. */
+type Groups = Map<string, boolean>;
+
+/** A clear has a commit to itself. A batch shares one only with other groups (rule 34). */
+function mayShare(change: Change, [first]: readonly Change[], groups: Groups, { groupBy }: Header): boolean {
+  const isWhole = change.whole !== undefined;
+  if (groupBy === undefined) return first === undefined || (!isWhole && first.whole === undefined);
+  if (first !== undefined && (first.whole?.kind === 'clear' || change.whole?.kind === 'clear')) return false;
+  const name = asName(groupOf(change.position, groupBy));
+  const hasBatch = groups.get(name);
+  if (hasBatch === true || (hasBatch === false && isWhole)) return false;
+  groups.set(name, isWhole);
+  return true;
 }

@@ -1,9 +1,11 @@
-// Applies changes to a snapshot: from its page table to that of the next. Pure; it makes no writes.
+// Applies changes to a snapshot: from its page table to that of the next, whose new pages are
+// sealed in a second step. Pure; it makes no writes.
 import { compareBytes } from '../format/bytes.ts';
-import type { PageRef } from '../format/page-table.ts';
+import type { Header } from '../format/header.ts';
 import {
   cutPage,
   EMPTY_PAGE,
+  fingerprintsOf,
   keyAt,
   lowBetween,
   lowerBound,
@@ -11,6 +13,7 @@ import {
   pageFrom,
   recordCount,
 } from '../format/page-body.ts';
+import type { PageRef } from '../format/page-table.ts';
 import { beforeBound, type Position, type PositionOf, positionsOf } from '../format/position.ts';
 import type { Change, Clearing, Verdict } from './change.ts';
 import { planCompaction } from './compaction.ts';
@@ -29,8 +32,7 @@ import {
   tableOfLayers,
 } from './layers.ts';
 import { mergeLayers, mergePages, SCRATCH, withoutDead, withoutRange } from './merge-pages.ts';
-import type { NewPageRow, PageRules } from './seal-page.ts';
-import { Slots, type SlotsAfter } from './slots.ts';
+import { type NewPageRow, type PageRules, sealPage, Slots, type SlotsAfter, withChunksBefore } from './new-pages.ts';
 import { pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
 export interface EvaluationRules extends PageRules, DecisionRules {
@@ -87,7 +89,7 @@ export function evaluate(snapshot: Snapshot, changes: readonly Change[], rules: 
   const isUnchanged = records.length === 0 && !purges && !(mergesAll && header.layers.length > 0);
   const delta = pageFrom(records, SCRATCH.changes);
   const content = isUnchanged
-    ? { pages: header.pages, layers: header.layers, rowsKept: header.pages.length }
+    ? unchanged(header)
     : purges
       ? layout.writeAnew(delta)
       : layout.write(delta, mergesAll ? 0 : (target ?? planCompaction(snapshot, changes).target));
@@ -111,16 +113,22 @@ function evaluateClearing(
   const slots = new Slots(header, version + stored);
   const layout = new Layout(snapshot, rules, slots);
   const isUnchanged = stored === 0 && !(rules.mergesAll && header.layers.length > 0);
-  const content = isUnchanged ? { pages: header.pages, layers: header.layers } : layout.without(range);
+  const content = isUnchanged ? unchanged(header) : layout.without(range);
   const verdict: Verdict = isOther
     ? { kind: 'unchanged', incarnation, record }
     : { kind: 'applied', incarnation, version, record, cleared: { count: stored - expired, reached } };
-  return { ...content, rowsKept: 0, ...slots.after, verdicts: [verdict], appliedCount: stored };
+  return { ...content, ...slots.after, verdicts: [verdict], appliedCount: stored };
 }
 
 const NOTHING = { stored: 0, expired: 0 };
 
+function unchanged({ pages, layers }: Header): Content {
+  return { pages, layers, rowsKept: pages.length };
+}
+
 type Row = PageRef | UnsealedPage;
+
+type Content = Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'>;
 
 /** Lays out the pages of the next snapshot. */
 class Layout {
@@ -138,7 +146,7 @@ class Layout {
   }
 
   /** Writes `delta`, merged with the layers above `target`, into the layer `target`. */
-  write(delta: Page, target: number): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'> {
+  write(delta: Page, target: number): Content {
     const { header } = this.#snapshot;
     const rowsKept = layerBounds(header)[target]!;
     const layers = layersOf(header);
@@ -154,20 +162,20 @@ class Layout {
   }
 
   /** Writes all records into new pages of a base without layers. */
-  writeAnew(delta: Page): Pick<UnsealedEvaluation, 'pages' | 'layers' | 'rowsKept'> {
+  writeAnew(delta: Page): Content {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(this.#snapshot, ref, this.#rules.table)));
     return this.#inOneLayer([...layers, [delta]]);
   }
 
-  #inOneLayer(layers: readonly (readonly Page[])[]): { pages: UnsealedPage[]; layers: []; rowsKept: 0 } {
+  #inOneLayer(layers: readonly (readonly Page[])[]): Content {
     this.#slots.free(this.#snapshot.header.pages);
     const pages = this.#replacePage(undefined, mergeLayers(layers, this.#positionOf), true);
     return { pages, layers: [], rowsKept: 0 };
   }
 
   /** All records except those of the range, in one layer if all layers are to be merged. */
-  without(range: Range): Pick<UnsealedEvaluation, 'pages' | 'layers'> {
+  without(range: Range): Content {
     const { header } = this.#snapshot;
     const layers = layersOf(header).map((rows) => ownedRows(rows, header.high));
     if (this.#rules.mergesAll)
@@ -176,7 +184,7 @@ class Layout {
       const rest = rows.flatMap((row) => this.#rowsWithout(row, range, layer === 0));
       return startingAt(rest, header.low);
     });
-    return tableOfLayers(left);
+    return { ...tableOfLayers(left), rowsKept: 0 };
   }
 
   #rowsWithout(row: OwnedRow, range: Range, isBase: boolean): Row[] {
@@ -268,4 +276,49 @@ class Layout {
   #pageOf(ref: PageRef): Page {
     return pageOf(this.#snapshot, ref, this.#rules.table);
   }
+}
+
+/** The header holds the fingerprints of a layer of up to so many records. Larger ones are read. */
+const FINGERPRINTS_MAX = 128;
+/**
+ * Layers above the base are not compressed below so many pages. That halves the bytes that lone
+ * puts compress, for 1 to 2 % more stored bytes (DECISIONS.md, 8).
+ */
+const COMPRESSED_LAYER_PAGES = 3;
+
+/** Seals the new pages of an evaluation of `node`. */
+export function sealPages(unsealed: UnsealedEvaluation, node: Header, rules: PageRules): Evaluation {
+  const { rowsKept, layers } = unsealed;
+  const isRaw = layers.length > 0 && newBytes(unsealed) < COMPRESSED_LAYER_PAGES * rules.pageBytes;
+  const pageRules: PageRules = isRaw ? { ...rules, compression: 'none' } : rules;
+  const fingerprintsFrom = firstFingerprinted(unsealed);
+  // Most rows stay as they are, and are copied at once.
+  const pages = unsealed.pages.slice();
+  const written: WrittenPage[] = [];
+  for (let row = rowsKept; row < pages.length; row += 1) {
+    const one = pages[row]!;
+    if (!isUnsealed(one)) continue;
+    const sealed = withChunksBefore(sealPage(one.page, node, one, pageRules), one.chunksBefore);
+    const ref = row >= fingerprintsFrom ? { ...sealed, fingerprints: fingerprintsOf(one.page, node.order) } : sealed;
+    pages[row] = ref;
+    written.push({ ref, chunksBefore: one.chunksBefore });
+  }
+  return { ...unsealed, pages: pages as PageRef[], written };
+}
+
+/** The first row of the highest layer if that is small and not the base, else the row count. */
+function firstFingerprinted({ pages, layers }: UnsealedEvaluation): number {
+  const top = pages.length - (layers.at(-1) ?? 0);
+  const records = pages
+    .slice(top)
+    .reduce((sum, one) => sum + (isUnsealed(one) ? recordCount(one.page) : one.records), 0);
+  return records > FINGERPRINTS_MAX ? pages.length : top;
+}
+
+function newBytes({ pages, rowsKept }: UnsealedEvaluation): number {
+  return pages.slice(rowsKept).reduce((sum, one) => sum + (isUnsealed(one) ? one.page.body.length : 0), 0);
+}
+
+function isUnsealed(row: PageRef | UnsealedPage): row is UnsealedPage {
+  return 'page' in row;
 }

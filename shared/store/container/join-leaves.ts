@@ -1,12 +1,13 @@
 // Merges a leaf into its left neighbour (rules 26, 27 and 30): makes the headers of the retired and
 // the stripped leaf, and the left neighbour to be committed. Pure.
 import { EMPTY_BYTES, type Id64 } from '../format/bytes.ts';
-import { type Header, NO_PAGES } from '../format/header.ts';
+import { encodeHeader, type Header, NO_PAGES, successor } from '../format/header.ts';
 import type { PageRef } from '../format/page-table.ts';
+import { fits, sizesOf } from './container-size.ts';
 import { layersOf, startingAt, tableOfLayers } from './layers.ts';
-import { movePage, type PageRules } from './seal-page.ts';
+import { movePage, type PageRules } from './new-pages.ts';
+import type { CommitRules } from './plan-commit.ts';
 import type { Snapshot } from './snapshot.ts';
-import { successor } from './successor.ts';
 
 /** Rule 26: the leaf, waiting to be absorbed. Throws unless it is live and not the leftmost. */
 export function retiredHeader(header: Header, attempt: Id64): Header {
@@ -32,8 +33,10 @@ export function strippedHeader(header: Header, attempt: Id64, nowMs: number): He
  * hides stays hidden. All pages of both must be known.
  */
 export function joinedSnapshot(left: Snapshot, right: Snapshot, rules: PageRules): Snapshot {
-  checkPair(left.header, right.header);
-  const node = left.header;
+  const { header: node } = left;
+  // Any version of `left` may absorb `right`, as long as it is live and links to it.
+  if (node.state !== 'live' || right.header.state !== 'retired' || node.right !== right.header.container)
+    throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
   const free = slotsFreeOf([...node.pages, ...node.deadSlots]);
   let nextNumber = Math.max(node.nextNumber, right.header.nextNumber);
   const header = joinedHeader(node, right.header, (ref) =>
@@ -79,12 +82,6 @@ export function copyOf(
   return { ...node, pages, nextNumber };
 }
 
-/** Rule 27: any version of `left` may absorb `right`, as long as it is live and links to it. */
-function checkPair(left: Header, right: Header): void {
-  if (left.state !== 'live' || right.state !== 'retired' || left.right !== right.container)
-    throw new Error('only a live leaf absorbs, and only the retired leaf that it links');
-}
-
 /** The rows of both, layer by layer. `move` returns the new row of each page of `right`. */
 function joinedHeader(left: Header, right: Header, move: (ref: PageRef) => PageRef): Header {
   const [lower, upper] = [layersOf(left), layersOf(right)];
@@ -99,4 +96,13 @@ function joinedHeader(left: Header, right: Header, move: (ref: PageRef) => PageR
 function* slotsFreeOf(taken: readonly { readonly slot: number }[]): Generator<number, never> {
   const slots = new Set(taken.map(({ slot }) => slot));
   for (let slot = 0; ; slot += 1) if (!slots.has(slot)) yield slot;
+}
+
+/** Two leaves are merged below this share. A split leaves more, so the two do not alternate. */
+const MERGE_SHARE = 0.6;
+
+/** Rule 32: whether both together take at most `share` of every budget. Needs no pages. */
+export function fitsTogether(left: Header, right: Header, rules: CommitRules, share = MERGE_SHARE): boolean {
+  const header = headerTogether(left, right);
+  return fits(sizesOf(header, encodeHeader(header).length, rules.limits).live, rules.splitLimits, share);
 }

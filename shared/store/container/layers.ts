@@ -1,15 +1,25 @@
 // A commit adds a layer, a sorted run of pages. For each key the highest layer counts (O'Neil et
 // al., "The Log-Structured Merge-Tree", 1996).
 import { compareBytes } from '../format/bytes.ts';
-import { fingerprintOf } from '../format/fingerprints.ts';
 import type { Header } from '../format/header.ts';
+import {
+  fingerprintOf,
+  indexOfKey,
+  isTombstone,
+  lowerBound,
+  type Page,
+  recordAt,
+  recordCount,
+  type StoredRecord,
+} from '../format/page-body.ts';
 import type { PageRef } from '../format/page-table.ts';
-import { indexOfKey, lowerBound, type Page, recordAt, recordCount } from '../format/page-body.ts';
 import { beforeBound, type Position, type PositionOf, type UpperBound } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/stored-record.ts';
 
 /** The rows of all layers in sequence, and how many rows each layer above the base has. */
-export type LayeredPages = Pick<Header, 'pages' | 'layers'>;
+export interface LayeredPages<Row = PageRef> {
+  readonly pages: readonly Row[];
+  readonly layers: readonly number[];
+}
 
 /** The rows of each layer, the base first. */
 export function layersOf(table: LayeredPages): readonly (readonly PageRef[])[] {
@@ -30,10 +40,7 @@ export function layerBounds({ pages, layers }: LayeredPages): readonly number[] 
 }
 
 /** The rows of these layers as a header holds them, without empty layers above the base. */
-export function tableOfLayers<Row>([base = [], ...above]: readonly (readonly Row[])[]): {
-  readonly pages: readonly Row[];
-  readonly layers: readonly number[];
-} {
+export function tableOfLayers<Row = PageRef>([base = [], ...above]: readonly (readonly Row[])[]): LayeredPages<Row> {
   const filled = above.filter((rows) => rows.length > 0);
   return { pages: [base, ...filled].flat(), layers: filled.map((rows) => rows.length) };
 }
@@ -151,4 +158,48 @@ export function recordsIn(rows: readonly PageRef[], first = 0, end = rows.length
   let records = 0;
   for (let row = first; row < end; row += 1) records += rows[row]!.records;
   return records;
+}
+
+/** The positions that a scan has not passed yet. */
+export interface ScanRange extends Range {
+  /** Whether it goes from the end down. */
+  readonly isReverse: boolean;
+  /** How many records it may still return; Infinity without a limit. */
+  readonly recordsMax: number;
+}
+
+/**
+ * Positions of one leaf that a scan takes from one reply: all of its range there, or only the pages
+ * that should hold as many records as it may still return.
+ */
+export type Part = Pick<OwnedRow, 'low' | 'high'>;
+
+/**
+ * The part of the leaf that should hold the records wanted, judged by the rows of its base. It may
+ * hold fewer, as some may be deleted. Then the scan goes on with another part.
+ */
+export function partOf({ pages, layers, low, high }: Header, range: ScanRange): Part {
+  const { isReverse, recordsMax } = range;
+  const [base = []] = layersOf({ pages, layers });
+  const rows = recordsMax === Infinity ? [] : rowsIn(base, high, range);
+  if (isReverse) rows.reverse();
+  let records = 0;
+  for (const [index, row] of rows.entries()) {
+    if (records >= recordsMax) {
+      const last = rows[index - 1]!;
+      return isReverse ? { low: last.low, high } : { low, high: last.high };
+    }
+    if (index > 0 || isWithin(row, range)) records += row.ref.records;
+  }
+  return { low, high };
+}
+
+/** The positions that lie in both. */
+export function rangeWithin({ from, end }: Range, { low, high }: Part): Range {
+  return { from: compareBytes(low, from) > 0 ? low : from, end: isNotAbove(end, high) ? end : high };
+}
+
+/** The rows of all layers that may hold records of the range. */
+export function rowsOfRange(header: Header, range: Range): PageRef[] {
+  return layersOf(header).flatMap((rows) => rowsIn(rows, header.high, range).map(({ ref }) => ref));
 }

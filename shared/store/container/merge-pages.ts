@@ -1,7 +1,9 @@
 // Merges sorted runs of records, of which the newest of each position counts. Only copies bytes.
+import { ScratchMemory } from '../format/bytes.ts';
 import {
   compareKeyAt,
   EMPTY_PAGE,
+  isTombstone,
   keyAt,
   lowerBoundNear,
   mayHoldDead,
@@ -9,11 +11,10 @@ import {
   recordAt,
   recordCount,
   slicePage,
+  type StoredRecord,
 } from '../format/page-body.ts';
-import { ScratchMemory } from '../format/scratch-memory.ts';
 import type { PositionOf } from '../format/position.ts';
 import { indexesIn, type Range } from './layers.ts';
-import { isPurgeable } from './when-to-purge.ts';
 
 /** Buffers for the intermediate pages of a commit, which merges several times per page it keeps. */
 export const SCRATCH = {
@@ -80,10 +81,24 @@ export function mergeLayers(
   }, EMPTY_PAGE);
 }
 
+/** The records within the range. */
+export function inRange(page: Page, range: Range, positionOf: PositionOf): Page {
+  const { first, end } = indexesIn(page, range, positionOf);
+  return slicePage(page, first, end);
+}
+
 /** The records outside the range. */
 export function withoutRange(page: Page, range: Range, positionOf: PositionOf): Page {
   const { first, end } = indexesIn(page, range, positionOf);
   return concatenate([slicePage(page, 0, first), slicePage(page, end, recordCount(page))]);
+}
+
+/** How long expired records stay. The clocks of processes may differ by less than this. */
+export const PURGE_AFTER_MS = 5 * 60_000;
+
+/** Whether a purge drops the record: a tombstone, or one that expired `PURGE_AFTER_MS` ago. */
+export function isPurgeable(record: StoredRecord, nowMs: number): boolean {
+  return isTombstone(record) || (record.expiresAtMs !== undefined && record.expiresAtMs < nowMs - PURGE_AFTER_MS);
 }
 
 /** The page without purgeable records, as a base has it. */

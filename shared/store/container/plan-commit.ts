@@ -1,28 +1,25 @@
 // Decides how an evaluation is written: by a patch, by a replace if dead chunks take up too much of
-// the entity, or by a split. Pure.
-import type { DriverLimits, Write } from '../contract/driver.ts';
-import { type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
-import { encodeHeader, type Header } from '../format/header.ts';
-import { asDeadSlot, type PageRef } from '../format/page-table.ts';
-import { isPurgeDue } from './when-to-purge.ts';
+// the entity, or by a split. Makes these writes. Pure.
+import { chunksOf, type DriverLimits, type EntityId, type Part, type Write } from '../contract/driver.ts';
+import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { COMMIT_PART, HEADER_PART, pagePart } from '../format/entity-ids.ts';
+import { encodeHeader, type Header, successor } from '../format/header.ts';
+import { asDeadSlot, PageContent, type PageRef } from '../format/page-table.ts';
+import { isPurgeDue } from './compaction.ts';
+import { fits, fitsWhole, isFull, PATCH_SHARE, sizesOf } from './container-size.ts';
 import type { Evaluation } from './evaluate.ts';
 import { layersOf } from './layers.ts';
-import { type PageRules, withChunksBefore } from './seal-page.ts';
-import { fits, fitsWhole, PATCH_SHARE, sizesOf, sumsOf } from './container-size.ts';
+import { movePage, type PageRules, withChunksBefore } from './new-pages.ts';
 import { isWhole, type Snapshot } from './snapshot.ts';
-import { chooseSplitPoints, type NodeBudget } from './split-points.ts';
 import {
-  pointsAroundGroup,
+  chooseSplitPoints,
   cutPages,
   nodeBudget,
   planSplit,
+  pointsAroundGroup,
   type SplitInput,
   type SplitPlan,
-  wholeNode,
 } from './split.ts';
-import { successor } from './successor.ts';
-import { isFull } from './when-to-split.ts';
-import { patchOf, replaceOf } from './writes.ts';
 
 /** The next header of a node, and the write that brings it about. */
 export interface NodeWrite {
@@ -58,10 +55,9 @@ export interface CommitRules extends PageRules {
 
 /** The writes for an evaluation. The same input gives the same plan, except for the ids drawn. */
 export function planCommit(input: PlanInput, rules: CommitRules): Plan {
-  const { snapshot, evaluation, attempt } = input;
+  const { snapshot, evaluation, attempt, freezeMs } = input;
   const { limits, splitLimits } = rules;
   const { pages, layers, deadSlots, nextNumber } = evaluation;
-  const { freezeMs } = input;
   const next = { ...successor(snapshot.header, attempt), pages, layers, deadSlots, nextNumber, freezeMs };
   const header = withoutNamesIfTight(next, rules, snapshot.header);
   const encoded = encodeHeader(header, snapshot.header);
@@ -100,7 +96,7 @@ function planSplitIfPossible(input: PlanInput, parts: number, rules: CommitRules
   if (evaluation.layers.length === 0)
     ({ pages, nextNumber } = cutPages(snapshot, pages, { nextNumber, parts: Math.max(2, parts) }, rules));
   const layers = layersOf({ pages, layers: evaluation.layers });
-  const budget = budgetOf(pages, parts, rules);
+  const budget = nodeBudget(pages, parts, rules.splitLimits);
   // The page of a large record in a layer may overlap several pages, and would make each a node.
   if (layers.length > 1 && pages.some(({ sealedBytes }) => sealedBytes > budget.bytes)) return undefined;
   const chosen = chooseSplitPoints(layers, snapshot.header, budget);
@@ -117,13 +113,6 @@ function withoutNamesIfTight(header: Header, { limits, splitLimits }: CommitRule
   if (header.lastSplit === undefined) return header;
   const { taken } = sizesOf(header, encodeHeader(header, before).length, limits);
   return isFull(taken, splitLimits) ? { ...header, lastSplit: undefined } : header;
-}
-
-/** The budget of a new node, which is an equal share if the container is split into `parts`. */
-function budgetOf(pages: readonly PageRef[], parts: number, { splitLimits }: CommitRules): NodeBudget {
-  const budget = nodeBudget(pages, splitLimits);
-  if (parts === 0) return budget;
-  return { ...budget, bytes: Math.min(budget.bytes, sumsOf(pages).sealedBytes / parts) };
 }
 
 /** The write of the split node: a patch, or a replace for a root, if forced, or for dead slots. */
@@ -147,7 +136,57 @@ function rewriteLeft(input: PlanInput, left: Header, rules: PageRules): NodeWrit
   return { header, write: patchOf(snapshot, encoded, { written, dropped }, attempt) };
 }
 
+/** Writes the stored bytes of all pages, from memory or sealed anew, and no dead chunks. */
 function replaceNode(snapshot: Snapshot, node: Header, attempt: Id64, rules: PageRules): NodeWrite {
-  const header = wholeNode(snapshot, node, rules);
+  let { nextNumber } = node;
+  const pages = node.pages.map((ref) => {
+    const { sealed, page } = ref.content;
+    if (sealed === undefined) return movePage(snapshot, ref, { node, slot: ref.slot, number: nextNumber++ }, rules);
+    // Not shared: a reader that expands it would drop the stored bytes before they are sent.
+    const content = new PageContent(sealed, page);
+    return { ...ref, chunksMost: chunksOf(ref.sealedBytes, rules.limits), content };
+  });
+  const header = { ...node, pages, deadSlots: [], nextNumber };
   return { header, write: replaceOf(snapshot, header, attempt) };
+}
+
+/** A patch with header, commit id and the pages `written`. It empties the slots `dropped`. */
+export function patchOf(
+  { id, version }: Snapshot,
+  encodedHeader: Uint8Array,
+  { written, dropped }: Pick<Evaluation, 'written' | 'dropped'>,
+  attempt: Id64,
+): Write {
+  const parts = [
+    ...ownParts(encodedHeader, attempt, 1),
+    ...written.map(({ ref, chunksBefore }) => partOfPage(ref, chunksBefore)),
+    ...dropped.map(({ slot, chunksMost }) => ({ name: pagePart(slot), bytes: EMPTY_BYTES, chunksBefore: chunksMost })),
+  ];
+  return { kind: 'patch', id, version, parts };
+}
+
+/** A replace with the whole node. The stored bytes of all pages must be in memory. */
+export function replaceOf({ id, version }: Pick<Snapshot, 'id' | 'version'>, header: Header, attempt: Id64): Write {
+  return { kind: 'replace', id, version, parts: wholeParts(header, attempt) };
+}
+
+/** An insert of the whole node. The stored bytes of all pages must be in memory. */
+export function insertOf(id: EntityId, header: Header, attempt: Id64): Write {
+  return { kind: 'insert', id, parts: wholeParts(header, attempt) };
+}
+
+function wholeParts(header: Header, attempt: Id64): Part[] {
+  return [...ownParts(encodeHeader(header), attempt, 0), ...header.pages.map((ref) => partOfPage(ref, 0))];
+}
+
+function ownParts(encodedHeader: Uint8Array, attempt: Id64, chunksBefore: number): Part[] {
+  return [
+    { name: HEADER_PART, bytes: encodedHeader, chunksBefore },
+    { name: COMMIT_PART, bytes: Buffer.from(attempt, 'hex'), chunksBefore },
+  ];
+}
+
+function partOfPage({ slot, content: { sealed } }: PageRef, chunksBefore: number): Part {
+  if (sealed === undefined) throw new Error(`page ${slot} is not in memory in its stored form`);
+  return { name: pagePart(slot), bytes: sealed, chunksBefore };
 }

@@ -1,17 +1,24 @@
 // Salvages a damaged container: finds the records of its readable pages, and makes nodes of them.
 import type { PartName } from '../contract/driver.ts';
 import { asName, compareBytes, EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
+import { pagePart, slotOfPart } from '../format/entity-ids.ts';
 import { openEnvelope, openPage } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
-import { pagePart, slotOfPart } from '../format/entity-ids.ts';
-import { cutPage, lowBetween, type Page, pageFrom, recordsOf } from '../format/page-body.ts';
+import {
+  cutPage,
+  isTombstone,
+  lowBetween,
+  type Page,
+  pageFrom,
+  recordsOf,
+  type StoredRecord,
+} from '../format/page-body.ts';
 import { beforeBound, decodeKey, groupOf, type Position, positionsOf, within } from '../format/position.ts';
-import { isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { type CheckValue, type Stretch, valueFault } from './check.ts';
-import { layersOf } from './layers.ts';
-import type { CommitRules } from './plan-commit.ts';
-import { sealPage } from './seal-page.ts';
 import { fitsWhole } from './container-size.ts';
+import { layersOf } from './layers.ts';
+import { sealPage } from './new-pages.ts';
+import type { CommitRules } from './plan-commit.ts';
 import { addressOf } from './snapshot.ts';
 
 /** A container as it is stored. Without a readable header only its pages show what it held. */

@@ -3,11 +3,11 @@ import type { Entity, EntityId, EntityVersion } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
+import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/entity-ids.ts';
 import { openPage, type PageAddress } from '../format/envelope.ts';
 import { decodeHeader, encodeHeader, type Header } from '../format/header.ts';
-import { COMMIT_PART, HEADER_PART, nodeId, slotOfPart } from '../format/entity-ids.ts';
-import type { PageRef } from '../format/page-table.ts';
 import type { Page } from '../format/page-body.ts';
+import type { PageRef } from '../format/page-table.ts';
 import { liveCounts, sumsOf } from './container-size.ts';
 
 /** Reading so few bytes of pages costs less than a second request for one of them. */
@@ -79,7 +79,12 @@ function placePages(header: Header, entity: Entity): void {
 }
 
 function newHeader(entity: Entity, stored: Uint8Array, table: string, known: Snapshot | undefined): Header {
-  const header = decoded(stored, table, entity.id);
+  let header: Header;
+  try {
+    header = decodeHeader(stored);
+  } catch (cause) {
+    throw corrupt('damaged or newer header, nothing was changed', cause, table, entity.id);
+  }
   if (nodeId(table, header.incarnation, header.container) !== entity.id) {
     throw new StoreError('corrupt', 'the header belongs to another container', { table, container: entity.id });
   }
@@ -87,14 +92,9 @@ function newHeader(entity: Entity, stored: Uint8Array, table: string, known: Sna
   return header;
 }
 
-function decoded(stored: Uint8Array, table: string, container: EntityId): Header {
-  try {
-    return decodeHeader(stored);
-  } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : 'it cannot be read';
-    const details = { table, container, cause };
-    throw new StoreError('corrupt', `damaged or newer header, nothing was changed: ${detail}`, details);
-  }
+function corrupt(what: string, cause: unknown, table: string, container: EntityId): StoreError {
+  const detail = cause instanceof Error ? cause.message : 'it cannot be read';
+  return new StoreError('corrupt', `${what}: ${detail}`, { table, container, cause });
 }
 
 function keepContents(header: Header, known: Snapshot | undefined): void {
@@ -143,9 +143,7 @@ export function peekPage(snapshot: Snapshot, ref: PageRef, table: string): Page 
   try {
     return openPage(content.sealed, addressOf(snapshot.header, ref.slot, ref.number), ref.crc);
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : 'it cannot be read';
-    const details = { table, container: snapshot.id, cause };
-    const damage = new StoreError('corrupt', `damaged page ${ref.slot}: ${detail}`, details);
+    const damage = corrupt(`damaged page ${ref.slot}`, cause, table, snapshot.id);
     content.forget(damage);
     throw damage;
   }

@@ -1,5 +1,5 @@
 // The engine of one table in one process: its core and the router of changes.
-import { pageBytesFor } from '../container/seal-page.ts';
+import { pageBytesFor } from '../container/new-pages.ts';
 import { containerBytesMaxOf } from '../container/container-size.ts';
 import { newCounters } from '../io/counters.ts';
 import { Hedge } from '../io/hedge.ts';

@@ -1,13 +1,21 @@
 // Finds records in a leaf. If the copy in memory is young enough, that takes no request; if its
 // pages are in memory, a read of 8 bytes; otherwise one read of header and pages.
 import { rowsToCount } from '../container/count.ts';
-import { everyRowFor, findRecord, type Range, rowsFor } from '../container/layers.ts';
-import { partOf, rangeWithin, rowsOfRange, type ScanRange } from '../container/scan-part.ts';
+import {
+  everyRowFor,
+  findRecord,
+  type Range,
+  rowsFor,
+  partOf,
+  rangeWithin,
+  rowsOfRange,
+  type ScanRange,
+} from '../container/layers.ts';
 import { isKnown, pageBytesOf, pageOf, SMALL_BYTES, type Snapshot } from '../container/snapshot.ts';
 import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
-import { isExpired, type StoredRecord } from '../format/stored-record.ts';
+import { isExpired, type StoredRecord } from '../format/page-body.ts';
 import type { Clock } from '../io/moment-clock.ts';
 import { count } from '../io/counters.ts';
 import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';

@@ -1,6 +1,6 @@
 // Inserts the new nodes of a split under fresh ids (rules 2, 8 and 9). Each must be acknowledged or
 // read back before it is linked. A split that fails leaves nodes that vacuum removes.
-import { insertOf } from '../container/writes.ts';
+import { insertOf } from '../container/plan-commit.ts';
 import type { EntityId, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, type StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';

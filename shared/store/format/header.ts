@@ -1,7 +1,7 @@
 // The header of a container, part `h` (FORMAT.md, "Header").
 import { crc32 } from 'node:zlib';
-import type { Order } from '../contract/options.ts';
 import type { EntityId, EntityVersion } from '../contract/driver.ts';
+import type { Order } from '../contract/options.ts';
 import {
   asBuffer,
   ByteReader,
@@ -25,6 +25,9 @@ export const HEADER_BYTES_MAX = 16 * 1024;
 
 /** How many commit ids a header keeps. Older attempts can no longer be settled. */
 const COMMIT_IDS_KEPT = 128;
+
+/** How many commits of a split node keep naming the nodes that the split made. */
+const SPLIT_COMMITS_KEPT = 32;
 
 /** The size of a header with all its commit ids and short bounds, without its page table. */
 export const HEADER_FIXED_BYTES = COMMIT_IDS_KEPT * ID64_BYTES + 256;
@@ -97,24 +100,6 @@ export interface Header {
 
 /** The fields of a node without pages: nothing of it is left to split, or to count. */
 export const NO_PAGES = { pages: [], layers: [], deadSlots: [], freezeMs: 0, lastSplit: undefined } as const;
-
-/** Appends an id, and drops the oldest if there are too many. */
-export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
-  const kept =
-    ids.length >= COMMIT_IDS_KEPT * ID64_BYTES ? ids.subarray(ids.length - (COMMIT_IDS_KEPT - 1) * ID64_BYTES) : ids;
-  const appended = Buffer.allocUnsafeSlow(kept.length + ID64_BYTES);
-  appended.set(kept);
-  appended.write(id, kept.length, ID64_BYTES, 'hex');
-  return appended;
-}
-
-/** The id of commit number `count`; undefined if it is too old or has not happened yet. */
-export function commitIdAt(header: Header, count: number): Id64 | undefined {
-  const fromEnd = header.commitCount - count + 1;
-  const start = header.commitIds.length - fromEnd * ID64_BYTES;
-  if (fromEnd < 1 || start < 0) return undefined;
-  return id64(header.commitIds.subarray(start, start + ID64_BYTES));
-}
 
 /** Encodes a header. Rows that it shares with `before`, which it replaces, are copied. */
 export function encodeHeader(header: Header, before?: Header): Uint8Array {
@@ -224,4 +209,77 @@ function oneOf<T>(values: readonly T[], index: number): T {
   const value = values[index];
   if (value === undefined) throw new RangeError(`header holds the unknown tag ${index}`);
   return value;
+}
+
+/**
+ * The header after the commit `attempt`: it counts one more commit, ends its ids with that of the
+ * attempt, and goes on with the next number of `header`. Every write of an existing container
+ * starts from it. Otherwise an attempt could not be settled (rule 3), or a record's version would
+ * return (invariants 3 and 7).
+ */
+export function successor(header: Header, attempt: Id64): Header {
+  return {
+    ...header,
+    commitCount: header.commitCount + 1,
+    commitIds: appendCommitId(header.commitIds, attempt),
+    freezeMs: 0,
+    lastSplit: lastSplitAfter(header.lastSplit, header.commitCount + 1),
+  };
+}
+
+/** What the header of commit number `commitCount` still names of the split before. */
+export function lastSplitAfter(before: LastSplit | undefined, commitCount: number): LastSplit | undefined {
+  return before !== undefined && commitCount - before.commit <= SPLIT_COMMITS_KEPT ? before : undefined;
+}
+
+/** Appends an id, and drops the oldest if there are too many. */
+export function appendCommitId(ids: Uint8Array, id: Id64): Uint8Array {
+  const kept =
+    ids.length >= COMMIT_IDS_KEPT * ID64_BYTES ? ids.subarray(ids.length - (COMMIT_IDS_KEPT - 1) * ID64_BYTES) : ids;
+  const appended = Buffer.allocUnsafeSlow(kept.length + ID64_BYTES);
+  appended.set(kept);
+  appended.write(id, kept.length, ID64_BYTES, 'hex');
+  return appended;
+}
+
+/** The id of commit number `count`; undefined if it is too old or has not happened yet. */
+export function commitIdAt(header: Header, count: number): Id64 | undefined {
+  const fromEnd = header.commitCount - count + 1;
+  const start = header.commitIds.length - fromEnd * ID64_BYTES;
+  if (fromEnd < 1 || start < 0) return undefined;
+  return id64(header.commitIds.subarray(start, start + ID64_BYTES));
+}
+
+/**
+ * Hexadecimal digits of the tag of a process, with which the id of each of its commits begins.
+ * Processes with equal tags take each other's commits for their own.
+ */
+export const TAG_DIGITS = 4;
+/** A process that made none of the last so many commits is assumed to have stopped. */
+const COMMITS_REMEMBERED = 32;
+
+/** The id with its first digits replaced by the tag of its process. */
+export function tagged(id: Id64, tag: string): Id64 {
+  return `${tag}${id.slice(TAG_DIGITS)}` as Id64;
+}
+
+/** How many of the last writers last wrote before this one did; undefined if it is none of them. */
+export function writersAhead({ commitIds }: Header, tag: string): number | undefined {
+  // Each writer once, the latest first.
+  const writers = [...new Set(lastTags(commitIds, COMMITS_REMEMBERED).toReversed())];
+  const place = writers.indexOf(tag);
+  return place === -1 ? undefined : writers.length - 1 - place;
+}
+
+/** The tags of the processes that made the commits after number `count`, as far as listed. */
+export function writersSince({ commitCount, commitIds }: Header, count: number): Set<string> {
+  return new Set(lastTags(commitIds, commitCount - count));
+}
+
+/** The tags of the last `count` ids, oldest first; fewer if there are not so many. */
+function lastTags(ids: Uint8Array, count: number): string[] {
+  const tags: string[] = [];
+  for (let at = Math.max(0, ids.length - count * ID64_BYTES); at < ids.length; at += ID64_BYTES)
+    tags.push(asBuffer(ids).toString('hex', at, at + TAG_DIGITS / 2));
+  return tags;
 }

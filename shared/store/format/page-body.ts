@@ -1,8 +1,54 @@
-// The body of a page (FORMAT.md, "Page"). Pages are cut and joined by copying bytes undecoded.
-import { ByteReader, ByteWriter, compareBytes, compareRange, owned } from './bytes.ts';
-import type { ScratchMemory } from './scratch-memory.ts';
-import { compareHashed, groupOf, keyPosition, type PositionOf, type Position, separatorBetween } from './position.ts';
-import { CODEC_MASK, FLAG_EXPIRES, mayBeDead, recordBytes, type StoredRecord, writeRecord } from './stored-record.ts';
+// A page's body, and the records in it (FORMAT.md, "Page"). Pages are cut and joined by copying
+// bytes undecoded.
+import { crc32 } from 'node:zlib';
+import type { Order } from '../contract/options.ts';
+import { ByteReader, ByteWriter, compareBytes, compareRange, EMPTY_BYTES, owned, type ScratchMemory } from './bytes.ts';
+import {
+  compareHashed,
+  groupOf,
+  HASH_BYTES,
+  keyPosition,
+  type Position,
+  type PositionOf,
+  positionsOf,
+  separatorBetween,
+} from './position.ts';
+
+/** The bit of `flags` that says that an expiry follows the version. */
+const FLAG_EXPIRES = 0x08;
+
+/** The bits of `flags` that hold the codec. */
+const CODEC_MASK = 0x07;
+
+/** `version` is a number within the table's incarnation, `codec` a tag of FORMAT.md. */
+export interface StoredRecord {
+  readonly key: Uint8Array;
+  readonly version: number;
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number | undefined;
+  readonly codec: number;
+  readonly value: Uint8Array;
+}
+
+/** In place of a codec: the key was removed. Hides the key's older records in the layers below. */
+const TOMBSTONE = 7;
+
+export function tombstoneOf(key: Uint8Array, version: number): StoredRecord {
+  return { key, version, expiresAtMs: undefined, codec: TOMBSTONE, value: EMPTY_BYTES };
+}
+
+export function isTombstone(record: StoredRecord): boolean {
+  return record.codec === TOMBSTONE;
+}
+
+/** Whether a record with these `flags` is a tombstone or expires, so that a purge may drop it. */
+function mayBeDead(flags: number): boolean {
+  return flags === TOMBSTONE || (flags & FLAG_EXPIRES) !== 0;
+}
+
+export function isExpired(record: StoredRecord, nowMs: number): boolean {
+  return record.expiresAtMs !== undefined && record.expiresAtMs <= nowMs;
+}
 
 /** An expanded page: its body and the offsets of its records. The last one is the body's length. */
 export interface Page {
@@ -133,14 +179,13 @@ function comparePositionAt(page: Page, index: number, position: Position, positi
   return compareHashed(keyAt(page, index), position);
 }
 
-/** The writer reserves this before each number; without it the last would double the buffer. */
-const ROOM_FOR_A_NUMBER = 8;
+/** The most bytes that a record takes beside its key and value. The writer's last step needs 8. */
+const RECORD_FRAME_BYTES = 32;
 
 /** Builds a page of records that are sorted by position, in `memory` or in a buffer of its own. */
 export function pageFrom(records: readonly StoredRecord[], memory?: ScratchMemory): Page {
-  const bytes = records.reduce((sum, record) => sum + recordBytes(record), 0);
-  const roomBytes = bytes + ROOM_FOR_A_NUMBER;
-  const writer = new ByteWriter(memory?.take(roomBytes) ?? roomBytes);
+  const bytesMax = records.reduce((sum, { key, value }) => sum + key.length + value.length + RECORD_FRAME_BYTES, 0);
+  const writer = new ByteWriter(memory?.take(bytesMax) ?? bytesMax);
   const starts: number[] = [];
   let mayHoldDead = false;
   for (const record of records) {
@@ -149,6 +194,17 @@ export function pageFrom(records: readonly StoredRecord[], memory?: ScratchMemor
   }
   starts.push(writer.length);
   return { body: writer.view(), starts, mayHoldDead };
+}
+
+/** Writes a record, and returns its `flags`. */
+function writeRecord(writer: ByteWriter, record: StoredRecord): number {
+  const flags = record.codec | (record.expiresAtMs === undefined ? 0 : FLAG_EXPIRES);
+  writer.bytes(record.key);
+  writer.u8(flags);
+  writer.varint(record.version);
+  if (record.expiresAtMs !== undefined) writer.varint(record.expiresAtMs);
+  writer.bytes(record.value);
+  return flags;
 }
 
 /** Cuts a copy of the page into pieces of about `targetBytes`, as equal as its records allow. */
@@ -202,4 +258,21 @@ export function lowBetween(
   const last = positionOf(keyAt(left, recordCount(left) - 1));
   const group = groupBy === undefined ? last : groupOf(first, groupBy);
   return compareBytes(last, group) < 0 ? owned(group) : separatorBetween(last, first);
+}
+
+/**
+ * A fingerprint is one byte per record (FORMAT.md, "Header"). A page whose fingerprints lack a
+ * key's does not hold that key (filters of fingerprints: Fan et al., "Cuckoo Filter", 2014). It is
+ * the last byte of the key's hash, or of its CRC-32. Either is uniform among a leaf's keys.
+ */
+export function fingerprintOf(position: Position, order: Order): number {
+  return order === 'hash' ? position[HASH_BYTES - 1]! : crc32(position) & 0xff;
+}
+
+/** The fingerprints of a leaf's page, in the order of its records. */
+export function fingerprintsOf(page: Page, order: Order): Uint8Array {
+  const positionOf = positionsOf(order, 0);
+  return Uint8Array.from({ length: recordCount(page) }, (_, index) =>
+    fingerprintOf(positionOf(keyAt(page, index)), order),
+  );
 }

@@ -1,6 +1,6 @@
 // Positions of keys (FORMAT.md, "Positions"). They compare as unsigned bytes, the empty one first.
-import type { Order } from '../contract/options.ts';
 import { StoreError } from '../contract/errors.ts';
+import type { Order } from '../contract/options.ts';
 import { asBuffer, compareBytes, compareRange, owned, sharedPrefix } from './bytes.ts';
 
 const KEY_BYTES_MAX = 1_024;

@@ -1,5 +1,5 @@
 // Draws fresh ids for containers, incarnations and attempts.
-import { tagged } from '../container/writers.ts';
+import { tagged } from '../format/header.ts';
 import type { Runtime } from '../contract/runtime.ts';
 import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 

@@ -1,8 +1,7 @@
 // Absorbs a retired right neighbour (rule 27): one commit gives the left leaf the neighbour's
 // records. Any process that meets such a pair may finish it; the write's condition lets one
 // succeed.
-import { copyOf, joinedSnapshot, relinkedSnapshot } from '../container/join-leaves.ts';
-import { fitsTogether } from '../container/when-to-join.ts';
+import { copyOf, joinedSnapshot, relinkedSnapshot, fitsTogether } from '../container/join-leaves.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { beforeBound } from '../format/position.ts';
 import { drawAttempt, drawId } from '../io/draw-ids.ts';

@@ -3,12 +3,11 @@
 import { type Attempt, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
-import { type Evaluation, evaluate } from '../container/evaluate.ts';
+import { type Evaluation, evaluate, sealPages } from '../container/evaluate.ts';
 import { planCommit } from '../container/plan-commit.ts';
-import { sealPages } from '../container/seal-pages.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { isDivisible } from '../container/split.ts';
-import { failsTooOften } from '../container/when-to-split.ts';
+import { failsTooOften } from '../container/container-size.ts';
 import type { EntityId, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { decodeKey } from '../format/position.ts';

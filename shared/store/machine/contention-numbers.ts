@@ -117,7 +117,7 @@ export const ROUND_TRIP_LEAST_MS = 0.01;
  * put makes 11 % fewer calls.
  */
 export const COMMIT_READS = 3;
-/** Nodes of one split: their names fit into the header (`last-split.ts`). */
+/** Nodes of one split: their names fit into the header (`container/split.ts`). */
 export const NODES_MAX = 16;
 /**
  * Positions of the last changes: whether all lie close together. Without: 4 x 4 append leaves 76 %

@@ -4,9 +4,8 @@
 // Wrong advice costs requests or time, never a record, because no rule rests on it.
 import type { Change } from '../container/change.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
-import { writersAhead } from '../container/writers.ts';
+import { writersAhead, type Header } from '../format/header.ts';
 import type { EntityId } from '../contract/driver.ts';
-import type { Header } from '../format/header.ts';
 import type { Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import {

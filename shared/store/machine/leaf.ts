@@ -5,7 +5,7 @@ import type { Change } from '../container/change.ts';
 import type { Evaluation, UnsealedEvaluation } from '../container/evaluate.ts';
 import type { CommitRules, Plan } from '../container/plan-commit.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import { type SortedChanges, sortChanges } from '../container/sort-changes.ts';
+import { type SortedChanges, sortChanges } from '../container/decide.ts';
 import type { EntityId, Write, WriteOutcome } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';

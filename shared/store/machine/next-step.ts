@@ -4,7 +4,7 @@
 import { firstDueMs } from '../container/attempts.ts';
 import { planCompaction, slotsToCommit } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
-import type { SortedChanges } from '../container/sort-changes.ts';
+import type { SortedChanges } from '../container/decide.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { rootId } from '../format/entity-ids.ts';

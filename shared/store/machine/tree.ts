@@ -1,7 +1,6 @@
 // The next step of a search: down through branches, to the right by links and hints, or from the
 // root.
-import { childFor, locate, pageToChild } from '../container/branch.ts';
-import { splitPartFor } from '../container/last-split.ts';
+import { childFor, locate, pageToChild, splitPartFor } from '../container/branch.ts';
 import { isKnown, type Snapshot } from '../container/snapshot.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';

@@ -15,7 +15,7 @@ import { asStoreError, StoreError } from '../contract/errors.ts';
 import type { DeleteOutcome, PutOutcome, UpdateItem, UpdateOutcome } from '../contract/results.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { encodeKey, groupOf } from '../format/position.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
+import type { StoredRecord } from '../format/page-body.ts';
 import { decodeEntry, encodeValue, pathStep, versionOf } from './encode-value.ts';
 import type { TableContext } from './table-context.ts';
 

@@ -2,11 +2,11 @@
 // Before it encodes it checks that a value will come back the same. A getter counts as its value.
 // Objects may be of another realm, as Jest and `vm` make them.
 import { types } from 'node:util';
+import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import type { CodecName, EncodedValue } from '../contract/options.ts';
 import type { Entry } from '../contract/results.ts';
-import { StoreError, type StoreErrorDetails } from '../contract/errors.ts';
 import { asBuffer, type Id64 } from '../format/bytes.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
+import type { StoredRecord } from '../format/page-body.ts';
 import { isKnownToPackr, packValue, unpackValue } from './msgpack.ts';
 import type { TableContext } from './table-context.ts';
 

@@ -5,9 +5,9 @@ import type { Entry, GetOutcome } from '../contract/results.ts';
 import type { EntityId } from '../contract/driver.ts';
 import { asStoreError, orderChanged, StoreError } from '../contract/errors.ts';
 import type { Id64 } from '../format/bytes.ts';
+import type { StoredRecord } from '../format/page-body.ts';
+import { encodeKey, type Position, type PositionOf, positionsOf, within } from '../format/position.ts';
 import { bytesToRead, type LeafRequest, lookForRecords, recordIn, type Since } from '../engine/find-records.ts';
-import { encodeKey, type PositionOf, positionsOf, type Position, within } from '../format/position.ts';
-import type { StoredRecord } from '../format/stored-record.ts';
 import { abortedError, type Deadline } from '../io/deadline.ts';
 import type { TableContext } from './table-context.ts';
 

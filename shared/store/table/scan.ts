@@ -1,8 +1,19 @@
 // A scan takes a part of a leaf from one reply (with a limit no more than it needs), then seeks the
 // position where that part ended. So no split hides or repeats a record (rule 20).
-import { indexesIn, isNotAbove, layersOf, type OwnedRow, type Range, rowBefore, rowsIn } from '../container/layers.ts';
+import {
+  indexesIn,
+  isNotAbove,
+  layersOf,
+  type OwnedRow,
+  type Part,
+  partOf,
+  type Range,
+  rangeWithin,
+  rowBefore,
+  rowsIn,
+  type ScanRange,
+} from '../container/layers.ts';
 import { mergeLayers } from '../container/merge-pages.ts';
-import { type Part, partOf, rangeWithin, type ScanRange } from '../container/scan-part.ts';
 import { pageBytesOf, pageOf, type Snapshot } from '../container/snapshot.ts';
 import type { ScanOptions } from '../contract/options.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
@@ -10,16 +21,23 @@ import type { Engine } from '../engine/engine.ts';
 import { lookToScan } from '../engine/find-records.ts';
 import { asName, compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
-import { type Page, recordAt, recordCount, slicePage } from '../format/page-body.ts';
+import {
+  isExpired,
+  isTombstone,
+  type Page,
+  recordAt,
+  recordCount,
+  slicePage,
+  type StoredRecord,
+} from '../format/page-body.ts';
 import {
   beforeBound,
-  type PositionOf,
-  positionsOf,
   type Position,
   positionAfter,
+  type PositionOf,
+  positionsOf,
   type UpperBound,
 } from '../format/position.ts';
-import { isExpired, isTombstone, type StoredRecord } from '../format/stored-record.ts';
 import { traceOperation } from '../system/tracing.ts';
 import { type Bounds, checkIncarnation, encodeCursor } from './bounds.ts';
 import type { TableContext } from './table-context.ts';

@@ -1,17 +1,15 @@
 // One life of a process that runs the machine: its leaves, its searches and its memory. Every step
 // becomes a request or a time, every answer an event. Nothing here is awaited.
-import { retiredHeader, strippedHeader } from '../../../shared/store/container/join-leaves.ts';
-import { fitsTogether } from '../../../shared/store/container/when-to-join.ts';
+import { retiredHeader, strippedHeader, fitsTogether } from '../../../shared/store/container/join-leaves.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
-import type { CommitRules } from '../../../shared/store/container/plan-commit.ts';
+import { type CommitRules, insertOf, patchOf, replaceOf } from '../../../shared/store/container/plan-commit.ts';
 import { isWhole, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
-import { insertOf, patchOf, replaceOf } from '../../../shared/store/container/writes.ts';
 import type { Entity, EntityId, PartName, Write, WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../../../shared/store/contract/errors.ts';
 import type { Moment } from '../../../shared/store/contract/runtime.ts';
 import { ParentRepair } from '../../../shared/store/engine/parent-repair.ts';
 import { id64, type Id64 } from '../../../shared/store/format/bytes.ts';
-import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { encodeHeader, type Header, TAG_DIGITS } from '../../../shared/store/format/header.ts';
 import {
   COMMIT_PART,
   HEADER_PART,
@@ -48,7 +46,6 @@ import {
   type TreeStep,
 } from '../../../shared/store/machine/search.ts';
 import { nextTreeStep } from '../../../shared/store/machine/tree.ts';
-import { TAG_DIGITS } from '../../../shared/store/container/writers.ts';
 import { newContention, note } from '../../../shared/store/machine/contention.ts';
 import type { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import type { Events } from '../events.ts';

@@ -5,7 +5,7 @@ import { findRecord } from '../../../shared/store/container/layers.ts';
 import { pageOf } from '../../../shared/store/container/snapshot.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { encodeKey, positionsOf } from '../../../shared/store/format/position.ts';
-import { isExpired, type StoredRecord } from '../../../shared/store/format/stored-record.ts';
+import { isExpired, type StoredRecord } from '../../../shared/store/format/page-body.ts';
 import type { State } from '../history.ts';
 import type { Life } from '../process.ts';
 import type { Recorder } from '../recorder.ts';

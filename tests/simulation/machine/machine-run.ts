@@ -2,11 +2,10 @@
 // and a new process reads and writes every record.
 import { memoryEffects, memoryState } from '../../../shared/drivers/memory/effects.ts';
 import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
-import { pageBytesFor } from '../../../shared/store/container/seal-page.ts';
-import { successor } from '../../../shared/store/container/successor.ts';
-import { insertOf } from '../../../shared/store/container/writes.ts';
+import { pageBytesFor } from '../../../shared/store/container/new-pages.ts';
+import { successor, NO_PAGES } from '../../../shared/store/format/header.ts';
+import { insertOf } from '../../../shared/store/container/plan-commit.ts';
 import { EMPTY_BYTES, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
-import { NO_PAGES } from '../../../shared/store/format/header.ts';
 import { rootId } from '../../../shared/store/format/entity-ids.ts';
 import { hexId } from '../../support/ids.ts';
 import { Events } from '../events.ts';

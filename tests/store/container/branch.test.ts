@@ -1,6 +1,13 @@
 // A node's fences tell where a position lies, and the pages of a branch name its children.
 import { expect, test } from 'vitest';
-import { childBelow, childFor, locate, pageToChild, separatorsAfter } from '../../../shared/store/container/branch.ts';
+import {
+  childBelow,
+  childFor,
+  locate,
+  pageToChild,
+  separatorsAfter,
+  splitPartFor,
+} from '../../../shared/store/container/branch.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 import { childId, EMPTY_LEAF, pageOfChildren, snapshotWith, unread } from './nodes.ts';
@@ -122,4 +129,14 @@ test('separatorsAfter returns one separator for successive entries of one child,
   expect(after('f')).toEqual(['k', 'p']);
   expect(after('h')).toEqual(['k', 'p']);
   expect(after('h', 1)).toEqual(['k']);
+});
+
+test('splitPartFor returns the last part that does not begin above the position', () => {
+  const parts = ['m', 't'].map((low) => ({ low: Buffer.from(low), container: childId('1') }));
+  const header = { ...EMPTY_LEAF, lastSplit: { parts, commit: 7 }, high: Buffer.from('m') };
+  const at = (position: string): string | undefined => splitPartFor(header, Buffer.from(position))?.low.toString();
+  expect(['l', 'm', 'sz', 't', 'z'].map(at)).toEqual([undefined, 'm', 'm', 't', 't']);
+  expect(splitPartFor(EMPTY_LEAF, Buffer.from('m'))).toBeUndefined();
+  // A part that begins within the node itself would lead in a circle.
+  expect(splitPartFor({ ...header, high: Buffer.from('n') }, Buffer.from('m'))).toBeUndefined();
 });

@@ -1,24 +1,22 @@
 // A leaf absorbs its right neighbour: no record is lost, found twice or revived.
-import { fitsTogether } from '../../../shared/store/container/when-to-join.ts';
-import { describe, expect, test } from 'vitest';
-import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import {
+  fitsTogether,
   copyOf,
   joinedSnapshot,
   relinkedSnapshot,
   retiredHeader,
   strippedHeader,
 } from '../../../shared/store/container/join-leaves.ts';
+import { describe, expect, test } from 'vitest';
+import { type Random, randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { layersOf } from '../../../shared/store/container/layers.ts';
-import { planCommit } from '../../../shared/store/container/plan-commit.ts';
+import { planCommit, insertOf, replaceOf } from '../../../shared/store/container/plan-commit.ts';
 import { fits, sizesOf } from '../../../shared/store/container/container-size.ts';
 import { peekPage, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
-import { insertOf, replaceOf } from '../../../shared/store/container/writes.ts';
 import type { Write } from '../../../shared/store/contract/driver.ts';
 import { commitIdAt, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { nodeId } from '../../../shared/store/format/entity-ids.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
 import { recordsOf } from '../../../shared/store/format/page-body.ts';
 import { within } from '../../../shared/store/format/position.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
@@ -61,9 +59,9 @@ interface Pair {
 }
 
 /** Two neighbours with layers, tombstones and expired records. The right one is retired. */
-async function randomPair(random: Random): Promise<Pair> {
+function randomPair(random: Random): Pair {
   const model: Model = new Map();
-  const grown = async (header: Partial<Header>, keys: readonly string[]): Promise<Snapshot> => {
+  const grown = (header: Partial<Header>, keys: readonly string[]): Snapshot => {
     let snapshot = snapshotWith({ nextNumber: 1 + randomInt(random, 500), ...header });
     for (let groups = randomInt(random, 12); groups > 0; groups -= 1) {
       const count = [1, 3, 15, 60][randomInt(random, 4)]!;
@@ -72,8 +70,8 @@ async function randomPair(random: Random): Promise<Pair> {
     }
     return withRows(snapshot, (ref) => knownSomehow(random, ref));
   };
-  const left = await grown({ container: LEFT, low: LOW, high: MIDDLE, right: RIGHT }, KEYS.slice(0, 150));
-  const right = await grown({ container: RIGHT, low: MIDDLE, high: HIGH, right: BEYOND }, KEYS.slice(150));
+  const left = grown({ container: LEFT, low: LOW, high: MIDDLE, right: RIGHT }, KEYS.slice(0, 150));
+  const right = grown({ container: RIGHT, low: MIDDLE, high: HIGH, right: BEYOND }, KEYS.slice(150));
   return { left, right: { ...right, header: { ...right.header, state: 'retired' } }, model };
 }
 
@@ -87,23 +85,23 @@ function rankByRank(lower: readonly string[][], upper: readonly string[][]): str
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
 
 /** Checks many pairs, some with many pages, some with far more layers on one side. */
-async function forPairs(check: (pair: Pair, random: Random) => void | Promise<void>): Promise<void> {
+function forPairs(check: (pair: Pair, random: Random) => void): void {
   let unevenness = 0;
   let pages = 0;
   for (const seed of SEEDS) {
     const random = seededRandom(seed);
-    const pair = await randomPair(random);
+    const pair = randomPair(random);
     const { left, right } = pair;
     unevenness = Math.max(unevenness, Math.abs(left.header.layers.length - right.header.layers.length));
     pages = Math.max(pages, left.header.pages.length, right.header.pages.length);
-    await check(pair, random);
+    check(pair, random);
   }
   expect([unevenness > 2, pages > 10]).toEqual([true, true]);
 }
 
 describe('rule 27: a joined leaf', () => {
-  test('has the records of both leaves, layer by layer, and both ranges, and is otherwise the left leaf', async () => {
-    await forPairs(({ left, right, model }) => {
+  test('has the records of both leaves, layer by layer, and both ranges, and is otherwise the left leaf', () => {
+    forPairs(({ left, right, model }) => {
       const joined = joinedSnapshot(left, right, RULES);
       expect(layersIn(joined)).toEqual(rankByRank(layersIn(left), layersIn(right)));
       expectModel(joined, model, NOW_MS, KEYS);
@@ -119,8 +117,8 @@ describe('rule 27: a joined leaf', () => {
     });
   });
 
-  test('rule 13: gives moved pages fresh numbers and free slots, and leaves those of the left leaf alone', async () => {
-    await forPairs(({ left, right }) => {
+  test('rule 13: gives moved pages fresh numbers and free slots, and leaves those of the left leaf alone', () => {
+    forPairs(({ left, right }) => {
       const dead = left.header.deadSlots.map(({ slot }) => slot);
       const { pages, nextNumber } = joinedSnapshot(left, right, RULES).header;
       const own = new Set(left.header.pages.map(({ number }) => number));
@@ -139,8 +137,8 @@ describe('rule 27: a joined leaf', () => {
     });
   });
 
-  test('is written by a replace, with changes of both ranges, and reads back the same', async () => {
-    await forPairs(({ left, right, model }, random) => {
+  test('is written by a replace, with changes of both ranges, and reads back the same', () => {
+    forPairs(({ left, right, model }, random) => {
       const joined = joinedSnapshot(left, right, RULES);
       const changes = randomChanges(random, KEYS, model, { count: randomInt(random, 40), fill: 99, nowMs: NOW_MS });
       const plan = planCommit(inputFor(joined, changes), COMMIT_RULES);
@@ -155,9 +153,9 @@ describe('rule 27: a joined leaf', () => {
     });
   });
 
-  test('is split in the same commit if it is too large, with a replace of the left part', async () => {
+  test('is split in the same commit if it is too large, with a replace of the left part', () => {
     let splits = 0;
-    await forPairs(({ left, right, model }, random) => {
+    forPairs(({ left, right, model }, random) => {
       const joined = joinedSnapshot(left, right, RULES);
       const changes = randomChanges(random, KEYS, model, { count: 20, fill: 99, nowMs: NOW_MS });
       const splitLimits = { ...RULES.limits, entityBytesMax: 16_384 };
@@ -182,9 +180,9 @@ describe('rule 27: a joined leaf', () => {
     expect(splits).toBeGreaterThan(3);
   });
 
-  test('fits into a share of a container exactly if fitsTogether says so, which needs no page', async () => {
+  test('fits into a share of a container exactly if fitsTogether says so, which needs no page', () => {
     let verdicts = 0;
-    await forPairs(({ left, right }) => {
+    forPairs(({ left, right }) => {
       const { header } = joinedSnapshot(left, right, RULES);
       const { live } = sizesOf(header, encodeHeader(header).length, RULES.limits);
       const [l, r] = [left, right].map((node) => withRows(node, unread)) as [Snapshot, Snapshot];
@@ -205,8 +203,8 @@ function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated>[1]) 
   return planInput(snapshot, evaluation, { mustReplace: true, nowMs: NOW_MS });
 }
 
-test('rule 27: a copy has the records of the retired leaf and a fresh id, and names it as its origin', async () => {
-  await forPairs(({ right, model }) => {
+test('rule 27: a copy has the records of the retired leaf and a fresh id, and names it as its origin', () => {
+  forPairs(({ right, model }) => {
     const retired = { ...right, header: { ...right.header, commitIds: Buffer.from(ATTEMPT, 'hex') } };
     const copy = copyOf(retired, { attempt: ATTEMPT, nowMs: 7, container: COPY }, RULES);
     const next = stored(insertOf(nodeId(TABLE, copy.incarnation, COPY), copy, ATTEMPT));

@@ -1,15 +1,16 @@
-// Layers: which of them a commit writes and merges, and that lookups find each key's newest record.
+// Layers: which of them a commit writes, merges and purges; lookups find the newest record.
 import { expect, test } from 'vitest';
-import { seededRandom } from '../../../shared/lab/kit/random.ts';
+import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import type { Change } from '../../../shared/store/container/change.ts';
-import { planCompaction } from '../../../shared/store/container/compaction.ts';
-import { deadShare, PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
+import { planCompaction, deadShare } from '../../../shared/store/container/compaction.ts';
+import { mergeLayers, PURGE_AFTER_MS, withoutDead } from '../../../shared/store/container/merge-pages.ts';
 import { findRecord, layersOf, recordsIn } from '../../../shared/store/container/layers.ts';
-import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { pageOf, peekPage, type Snapshot } from '../../../shared/store/container/snapshot.ts';
+import { recordCount } from '../../../shared/store/format/page-body.ts';
+import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
+import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
-import { snapshotWith, unread, withRows } from './nodes.ts';
+import { snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
 function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[]): void {
   const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
@@ -145,20 +146,6 @@ test('a lookup ignores the fingerprints of a base', () => {
   }
 });
 
-test('a tombstone hides the record in the layers below, also if the key was put and removed again', () => {
-  const snapshot = filled(1_000);
-  const removals = Array.from({ length: 50 }, (_, index) => remove(key(index * 20)));
-  const removed = after(snapshot, evaluated(snapshot, removals));
-  expect(removed.header.layers.length).toBe(1);
-  const again = evaluated(removed, [put(key(20), 3)]);
-  const gone = evaluated(after(removed, again), [remove(key(20))]);
-  const find = (index: number, at: Snapshot) =>
-    findRecord(at.header, Buffer.from(key(index)), Buffer.from(key(index)), (ref) => pageOf(at, ref, 't'));
-  expect(find(20, after(removed, again))?.value[0]).toBe(3);
-  expect(find(20, after(after(removed, again), gone))).toBeUndefined();
-  expect(find(21, removed)?.value[0]).toBe(1);
-});
-
 test('deadShare does not drop the stored form of pages, which a split needs', () => {
   const below = filled(1_000);
   const both = after(below, evaluated(below, between(0, 400)));
@@ -200,14 +187,6 @@ test('records that lie behind all others become new pages at the end, and no pag
   expectModel(after(snapshot, evaluation), model, 0, [...model.keys()]);
 });
 
-test('a few records that lie behind all others are merged into the last page', () => {
-  const snapshot = filled(20);
-  const evaluation = evaluated(snapshot, between(20, 25), { mergesAll: true });
-  expect(evaluation.pages.slice(0, -1)).toEqual(snapshot.header.pages.slice(0, -1));
-  expect(evaluation.pages.length - snapshot.header.pages.length).toBeLessThanOrEqual(1);
-  expect(evaluation.pages.reduce((sum, { records }) => sum + records, 0)).toBe(25);
-});
-
 test('expired records are dropped when records are appended to a base', () => {
   const snapshot = filled(20);
   const nowMs = 2 * PURGE_AFTER_MS;
@@ -228,4 +207,66 @@ test('if all pages are known, layers never hide more than a third of the stored 
   }
   expect(most).toBeGreaterThan(1_400);
   expect(most).toBeLessThanOrEqual(1_500);
+});
+
+const LATER_MS = 1_000 + 3 * PURGE_AFTER_MS;
+
+/** How many records of all layers a purge at `nowMs` drops: hidden, deleted or long expired. */
+function deadRecords(snapshot: Snapshot, nowMs: number): number {
+  const { header } = snapshot;
+  const layers = layersOf(header).map((rows) => rows.map((ref) => peekPage(snapshot, ref, TABLE)));
+  const newest = mergeLayers(layers, positionsOf(header.order, header.level));
+  return recordsIn(header.pages) - recordCount(withoutDead(newest, nowMs));
+}
+
+test('a purge drops exactly the dead records, and lookups find the same as before', () => {
+  let most = 0;
+  for (let seed = 1; seed <= 30; seed += 1) {
+    const random = seededRandom(seed);
+    const model: Model = new Map();
+    let snapshot = snapshotWith({});
+    for (let groups = randomInt(random, 15); groups > 0; groups -= 1) {
+      const count = [1, 5, 20, 100][randomInt(random, 4)]!;
+      const changes = randomChanges(random, KEYS, model, { count, fill: groups, nowMs: 1_000 });
+      snapshot = after(snapshot, evaluated(snapshot, changes, { nowMs: 1_000 }));
+    }
+    const dead = deadRecords(snapshot, LATER_MS);
+    const purged = after(snapshot, evaluated(snapshot, [], { nowMs: LATER_MS, purges: true }));
+    expect(recordsIn(snapshot.header.pages) - recordsIn(purged.header.pages)).toBe(dead);
+    expect([deadRecords(purged, LATER_MS), purged.header.layers]).toEqual([0, []]);
+    expectModel(purged, model, LATER_MS, KEYS);
+    most = Math.max(most, dead);
+  }
+  expect(most).toBeGreaterThan(50);
+});
+
+const nth = (index: number): string => KEYS[index]!;
+
+test('a purge writes all live records into new pages', () => {
+  const living = Array.from({ length: 200 }, (_, index) =>
+    put(nth(index), 1, index < 20 || index === 100 ? 5 : undefined),
+  );
+  const snapshot = leafOf(living);
+  const { pages } = snapshot.header;
+  const nowMs = 6 + PURGE_AFTER_MS;
+  expect([nowMs - 1, nowMs].map((atMs) => deadRecords(snapshot, atMs))).toEqual([0, 21]);
+  // Merging all layers, on the other hand, leaves pages without changes as they are.
+  expect(evaluated(snapshot, [], { nowMs, mergesAll: true }).pages).toEqual(pages);
+  const evaluation = evaluated(snapshot, [], { nowMs, purges: true });
+  expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages);
+  expect(evaluation.pages.length).toBeLessThan(pages.length);
+  expect(evaluation.pages.every(({ number }) => number >= snapshot.header.nextNumber)).toBe(true);
+  expect(evaluation.pages[0]!.low.length).toBe(0);
+  const model: Model = new Map(
+    KEYS.slice(20, 200).flatMap((key) => (key === nth(100) ? [] : [[key, { fill: 1, expiresAtMs: undefined }]])),
+  );
+  expectModel(after(snapshot, evaluation), model, nowMs, KEYS);
+});
+
+test('a change in the same commit as a purge takes effect', () => {
+  const snapshot = leafOf(KEYS.map((key) => put(key, 1, 5)));
+  const nowMs = 6 + PURGE_AFTER_MS;
+  const purged = after(snapshot, evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));
+  expect(recordsIn(purged.header.pages)).toBe(1);
+  expectModel(purged, new Map([[nth(7), { fill: 2, expiresAtMs: undefined }]]), nowMs, KEYS);
 });

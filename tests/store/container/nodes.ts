@@ -1,14 +1,12 @@
 // Makes nodes for tests, without a provider.
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { sealPage } from '../../../shared/store/container/seal-page.ts';
+import { sealPage } from '../../../shared/store/container/new-pages.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { nodeId, rootId } from '../../../shared/store/format/entity-ids.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { pageFrom } from '../../../shared/store/format/page-body.ts';
-import type { StoredRecord } from '../../../shared/store/format/stored-record.ts';
+import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
+import { pageFrom, type StoredRecord } from '../../../shared/store/format/page-body.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
 
 export const TABLE = 't';

@@ -3,10 +3,12 @@ import { expect, test } from 'vitest';
 import type { DriverLimits } from '../../../shared/store/contract/driver.ts';
 import { type Plan, planCommit } from '../../../shared/store/container/plan-commit.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { decodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { lastSplitOf } from '../../../shared/store/container/split.ts';
+import { decodeHeader, encodeHeader, type Header, type LastSplit } from '../../../shared/store/format/header.ts';
 import { HEADER_PART } from '../../../shared/store/format/entity-ids.ts';
+import { hexId } from '../../support/ids.ts';
 import { planInput } from './changes.ts';
-import { childId, pageOfRecords, RULES, snapshotWith } from './nodes.ts';
+import { childId, EMPTY_LEAF, pageOfRecords, RULES, snapshotWith } from './nodes.ts';
 
 const PARTS = { parts: [{ low: Buffer.from('m'), container: childId('2') }], commit: 1 };
 
@@ -48,9 +50,9 @@ test('only the commit that announces a split asks for a freeze', () => {
   expect(update(snapshotWith(header)).stored.freezeMs).toBe(0);
 });
 
-test('a commit hands on the parts of the last split, unless that was long ago', () => {
-  expect(update(leaf({ lastSplit: PARTS })).stored.lastSplit).toEqual(PARTS);
-  expect(update(leaf({ lastSplit: PARTS, commitCount: 100 })).stored.lastSplit).toBeUndefined();
+test('a commit hands on the parts of the last split, for 32 commits', () => {
+  const at = (commitCount: number) => update(leaf({ lastSplit: PARTS, commitCount })).stored.lastSplit;
+  expect([at(1), at(32), at(33)]).toEqual([PARTS, PARTS, undefined]);
 });
 
 test('a commit drops the parts of the last split rather than split the container for their space', () => {
@@ -89,4 +91,33 @@ test.each([{}, { splitInto: 2 }])('rule 27: with mustReplace the node is replace
   expect([patch.kind, whole.kind]).toEqual(['patch', 'replace']);
   expect(parts(whole)).toEqual(expect.arrayContaining(['h', 'c', 'p0', 'p1']));
   expect(parts(patch)).not.toContain('p0');
+});
+
+function node(low: string, container: number): Header {
+  return { ...EMPTY_LEAF, low: Buffer.from(low), container: hexId(container.toString(16).padStart(16, '0')) };
+}
+
+/** A node before a split, with its commit count and the parts that it names. */
+function before(commitCount: number, lastSplit?: LastSplit): Header {
+  return { ...EMPTY_LEAF, commitCount, lastSplit };
+}
+
+function lowsOf(lastSplit: LastSplit | undefined): string[] {
+  return lastSplit?.parts.map(({ low }) => Buffer.from(low).toString()) ?? [];
+}
+
+test.each([
+  ['1,024 bytes', RULES.limits.entityBytesMax, 1_024],
+  ['a 64th of a small entity', 6_400, 100],
+])('the parts that a node names take at most %s, the nearest parts first', (_, entityBytesMax, bytesMax) => {
+  const nodes = Array.from({ length: 100 }, (_each, index) => node(`low ${String(index).padStart(3, '0')}`, index));
+  const lastSplit = lastSplitOf(nodes, before(1_000_000), { ...RULES.limits, entityBytesMax })!;
+  expect(lowsOf(lastSplit)).toEqual(
+    nodes.slice(0, lastSplit.parts.length).map(({ low }) => Buffer.from(low).toString()),
+  );
+  const bytes = encodeHeader(before(1_000_001, lastSplit)).length - encodeHeader(before(1_000_001)).length;
+  expect(bytes).toBeLessThanOrEqual(bytesMax);
+  expect(bytes).toBeGreaterThan(0.6 * bytesMax);
+  const long = [node('x'.repeat(2 * bytesMax), 1)];
+  expect(lastSplitOf(long, before(6), { ...RULES.limits, entityBytesMax })).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 // Which waiting changes go into a container's next commit, and which belong elsewhere.
 import { expect, test } from 'vitest';
 import type { Change } from '../../../shared/store/container/change.ts';
-import { sortChanges } from '../../../shared/store/container/sort-changes.ts';
+import { sortChanges } from '../../../shared/store/container/decide.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 import { change, remove } from './changes.ts';

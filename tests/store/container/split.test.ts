@@ -1,13 +1,12 @@
 // How a split shares out pages and layers.
 import { expect, test } from 'vitest';
 import { layersOf } from '../../../shared/store/container/layers.ts';
-import { sealPage } from '../../../shared/store/container/seal-page.ts';
+import { sealPage } from '../../../shared/store/container/new-pages.ts';
 import { pageOf, type Snapshot } from '../../../shared/store/container/snapshot.ts';
 import { cutPages, planSplit } from '../../../shared/store/container/split.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
-import { pageFrom, recordsOf } from '../../../shared/store/format/page-body.ts';
-import { tombstoneOf } from '../../../shared/store/format/stored-record.ts';
+import { pageFrom, recordsOf, tombstoneOf } from '../../../shared/store/format/page-body.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF, recordOf, RULES, snapshotWith } from './nodes.ts';
 

@@ -1,6 +1,6 @@
 // Which processes wrote a container, by the tags of the last commits' ids.
 import { expect, test } from 'vitest';
-import { tagged, writersAhead, writersSince } from '../../../shared/store/container/writers.ts';
+import { tagged, writersAhead, writersSince } from '../../../shared/store/format/header.ts';
 import { hexId } from '../../support/ids.ts';
 import { EMPTY_LEAF } from './nodes.ts';
 

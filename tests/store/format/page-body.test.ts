@@ -1,23 +1,20 @@
 // Pages are changed by copying bytes. The result must equal a page built from scratch.
 import { expect, test } from 'vitest';
-import { concatenate, mergeLayers, mergePages, withoutDead } from '../../../shared/store/container/merge-pages.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
+import { concatenate, mergePages, withoutDead, PURGE_AFTER_MS } from '../../../shared/store/container/merge-pages.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
 import {
   cutPage,
   EMPTY_PAGE,
-  indexOfKey,
-  keyAt,
   lowerBound,
   lowerBoundNear,
   type Page,
   pageFrom,
   parsePage,
-  recordCount,
   recordsOf,
+  type StoredRecord,
+  tombstoneOf,
 } from '../../../shared/store/format/page-body.ts';
 import { endOfPrefix, positionsOf, separatorBetween, positionAfter } from '../../../shared/store/format/position.ts';
-import { type StoredRecord, tombstoneOf } from '../../../shared/store/format/stored-record.ts';
 import { loadHash } from '../../../shared/store/system/hash.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 
@@ -59,17 +56,6 @@ test('merging random changes into a page gives the same bytes as building it ane
   }
 });
 
-test('mergeLayers keeps the newest record of each key, and tombstones, which withoutDead drops', () => {
-  const layers = [
-    [pageFrom([record('a', 1, 5), record('b', 2, 5)]), pageFrom([record('c', 3, 5)])],
-    [pageFrom([tombstoneOf(Buffer.from('b'), 4), record('c', 5, 5)])],
-    [pageFrom([record('b', 6, 5)]), pageFrom([tombstoneOf(Buffer.from('d'), 7)])],
-  ];
-  const flat = mergeLayers(layers, place);
-  expect(recordsOf(flat).map(({ version }) => version)).toEqual([1, 6, 5, 7]);
-  expect(recordCount(withoutDead(flat, 0))).toBe(3);
-});
-
 test('withoutDead drops only the records that expired five minutes ago', () => {
   const page = concatenate([
     pageFrom([record('a', 1, 5, 1_000)]),
@@ -93,11 +79,6 @@ test.each([0, 1, 2, 100])(
   },
 );
 
-test('a record larger than a page is one page, and never cut', () => {
-  const pieces = cutPage(built(new Map([['big', record('big', 1, 100_000)]])), 8_192);
-  expect(pieces.length).toBe(1);
-});
-
 test('a separator is the shortest position above the left and not above the right one', () => {
   const separator = separatorBetween(Buffer.from('apple'), Buffer.from('apricot'));
   expect(Buffer.from(separator).toString()).toBe('apr');
@@ -118,14 +99,6 @@ test('the end of a prefix is the first position behind all that begin with it, w
   expect(endOfPrefix(Buffer.from([0xff]))).toBeUndefined();
   expect(endOfPrefix(Buffer.alloc(0))).toBeUndefined();
   expect(compareBytes(positionAfter(Buffer.from('a')), Buffer.from('a\u0000'))).toBe(0);
-});
-
-test('indexOfKey finds a key that is there, and lowerBound the place of any key', () => {
-  const page = built(new Map(['b', 'd', 'f'].map((name) => [name, record(name, 1, 10)])));
-  expect(indexOfKey(page, Buffer.from('d'))).toBe(1);
-  expect(indexOfKey(page, Buffer.from('c'))).toBe(-1);
-  expect('abcdefg'.split('').map((name) => lowerBound(page, Buffer.from(name), place))).toEqual([0, 0, 1, 1, 2, 2, 3]);
-  expect(Buffer.from(keyAt(page, 2)).toString()).toBe('f');
 });
 
 test('lowerBoundNear finds the same record as lowerBound, from wherever and however near it starts', () => {

@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { zstdCompressed, zstdExpanded } from '../../../shared/store/format/zstd.ts';
+import { zstdCompressed, zstdExpanded } from '../../../shared/store/format/envelope.ts';
 
 const TEXT = Buffer.from('all work and no play '.repeat(400));
 const FRAME = zstdCompressSync(TEXT);

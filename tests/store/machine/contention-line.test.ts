@@ -1,7 +1,7 @@
 // Writers of one record whose commits stand in line, played in virtual time: advice alone decides.
 import { expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { tagged } from '../../../shared/store/container/writers.ts';
+import { tagged } from '../../../shared/store/format/header.ts';
 import { advise, newContention, note } from '../../../shared/store/machine/contention.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';

@@ -1,7 +1,7 @@
 // What a process sees of a container that others write, and what it is advised to do.
 import { describe, expect, test } from 'vitest';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
-import { tagged } from '../../../shared/store/container/writers.ts';
+import { tagged } from '../../../shared/store/format/header.ts';
 import type { PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Advice, advise, newContention, note, type Sighting } from '../../../shared/store/machine/contention.ts';
 import { entityId, hexId } from '../../support/ids.ts';

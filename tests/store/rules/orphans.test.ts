@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/when-to-purge.ts';
+import { PURGE_AFTER_MS } from '../../../shared/store/container/merge-pages.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { COMMIT_PART } from '../../../shared/store/format/entity-ids.ts';
 import type { StoreOptions } from '../../../shared/store/index.ts';

@@ -1,10 +1,9 @@
 // Rules 8 to 13: splits, routing, and the numbers of pages.
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
-import { chooseSplitPoints } from '../../../shared/store/container/split-points.ts';
+import { chooseSplitPoints } from '../../../shared/store/container/split.ts';
 import { HEADER_BYTES_MAX } from '../../../shared/store/format/header.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import type { PageRef } from '../../../shared/store/format/page-table.ts';
+import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './tree-of.ts';
 import { begun, fill, items, keys, open, opened, twoProcesses } from './table-steps.ts';

@@ -1,8 +1,7 @@
 // A table as it lies in the provider, read past every cache and without the engine's tree walk.
 import type { MemoryState } from '../../../shared/drivers/memory.ts';
 import { type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
-import { successor } from '../../../shared/store/container/successor.ts';
-import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { successor, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { COMMIT_PART, HEADER_PART, nodesPrefix, rootId } from '../../../shared/store/format/entity-ids.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { Provider } from '../../simulation/provider.ts';

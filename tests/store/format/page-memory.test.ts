@@ -1,12 +1,9 @@
-// The memory that the content of a page reports, by which the cache keeps its bound.
+// The memory of pages: what their content reports, by which the cache keeps its bound, and scratch.
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { sealPage } from '../../../shared/store/container/seal-page.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
-import { compress, decompress } from '../../../shared/store/format/compression.ts';
-import type { Header } from '../../../shared/store/format/header.ts';
-import { PageContent } from '../../../shared/store/format/page-content.ts';
-import { pageFrom } from '../../../shared/store/format/page-body.ts';
+import { ScratchMemory } from '../../../shared/store/format/bytes.ts';
+import { compress, decompress } from '../../../shared/store/format/envelope.ts';
+import { PageContent } from '../../../shared/store/format/page-table.ts';
 
 const sealed = Buffer.alloc(100);
 const page = { body: Buffer.alloc(300), starts: [0, 150, 300], mayHoldDead: false };
@@ -36,20 +33,6 @@ test('forget drops the damaged form, and keeps the error', () => {
   expect([content.isKnown, content.heldBytes, content.damage]).toEqual([false, 0, damage]);
 });
 
-test.each([
-  [511, 0],
-  [512, 2],
-])('a page of %i bytes is stored with compression %i if pages have 1,024', (bodyBytes, compression) => {
-  const rules = { table: 't', limits: memoryDriver().limits, compression: 'zstd', pageBytes: 1_024 } as const;
-  const node = { incarnation: 'a'.repeat(16), container: 'b'.repeat(16) } as Header;
-  const record = { key: Buffer.from('k'), version: 1, codec: 0, value: Buffer.alloc(0), expiresAtMs: undefined };
-  const rest = bodyBytes - pageFrom([record]).body.length;
-  const value = Buffer.alloc(rest > 127 ? rest - 1 : rest);
-  const filled = pageFrom([{ ...record, value }]);
-  expect(filled.body.length).toBe(bodyBytes);
-  expect(sealPage(filled, node, { low: Buffer.alloc(0), slot: 0, number: 1 }, rules).compression).toBe(compression);
-});
-
 test.each(['zstd', 'none'] as const)('a page expanded from %s keeps only its own bytes in memory', (how) => {
   const raw = Buffer.from('all work and no play '.repeat(400));
   const { bytes, tag } = compress(raw, how);
@@ -67,4 +50,16 @@ test('offer copies a page out of a large reply, but not one that has its memory 
   const other = new PageContent();
   other.offer(own);
   expect(other.sealed).toBe(own);
+});
+
+test('scratch memory is reused, tells which bytes the next use overwrites, and is bounded', () => {
+  const memory = new ScratchMemory();
+  const first = memory.take(1_000);
+  expect(memory.take(2_000)).toBe(first);
+  expect(memory.holds(first.subarray(10, 20))).toBe(true);
+  const kept = memory.take(1024 * 1024);
+  expect([memory.holds(first), memory.holds(kept)]).toEqual([false, true]);
+  // A buffer larger than a merge of two of the largest records is not kept.
+  expect(memory.take(4 * 1024 * 1024).length).toBeGreaterThanOrEqual(4 * 1024 * 1024);
+  expect(memory.take(1_000)).toBe(kept);
 });

@@ -1,13 +1,11 @@
-// Makes the row of a page: compresses the page and seals it in an envelope with its address. A page
-// that moves to another node or slot keeps its compressed body.
+// Makes the rows of new pages: assigns slots and numbers, compresses each page and seals it in an
+// envelope with its address. A page that moves to another node or slot keeps its compressed body.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import type { Compression } from '../contract/runtime.ts';
-import { compress } from '../format/compression.ts';
-import { moveSealed, type SealedPage, toEnvelopeCompressed } from '../format/envelope.ts';
+import { compress, moveSealed, type SealedPage, toEnvelopeCompressed } from '../format/envelope.ts';
 import type { Header } from '../format/header.ts';
-import { PageContent } from '../format/page-content.ts';
-import type { PageRef } from '../format/page-table.ts';
 import { type Page, recordCount } from '../format/page-body.ts';
+import { asDeadSlot, type DeadSlot, PageContent, type PageRef } from '../format/page-table.ts';
 import type { Position } from '../format/position.ts';
 import { addressOf, pageOf, peekPage, type Snapshot } from './snapshot.ts';
 
@@ -91,4 +89,57 @@ export function movePage(from: Snapshot, ref: PageRef, { node, slot, number }: D
     chunksMost: chunksOf(moved.bytes.length, rules.limits),
     content: new PageContent(moved.bytes, ref.content.page),
   };
+}
+
+/** The slots and the next number once all pages of the commit have theirs. */
+export interface SlotsAfter {
+  /** Slots whose page this commit removes, and that no other page took. */
+  readonly dropped: readonly DeadSlot[];
+  readonly deadSlots: readonly DeadSlot[];
+  readonly nextNumber: number;
+}
+
+/** The first slot that no page has taken since the last replace. */
+export function firstNewSlot({ pages, deadSlots }: Pick<Header, 'pages' | 'deadSlots'>): number {
+  return 1 + [...pages, ...deadSlots].reduce((most, { slot }) => Math.max(most, slot), -1);
+}
+
+/** Assigns slots and numbers to a commit's new pages, and reuses the slots of pages that go. */
+export class Slots {
+  readonly #header: Header;
+  /** First the slots that were empty before, then those of pages that go, which are taken first. */
+  readonly #free: DeadSlot[];
+  #emptyCount: number;
+  #nextSlot: number | undefined;
+  #nextNumber: number;
+
+  /** `nextNumber` is the first number that no record took. */
+  constructor(header: Header, nextNumber: number) {
+    this.#header = header;
+    this.#free = header.deadSlots.slice();
+    this.#emptyCount = header.deadSlots.length;
+    this.#nextNumber = nextNumber;
+  }
+
+  get after(): SlotsAfter {
+    const deadSlots = this.#free;
+    return { dropped: deadSlots.slice(this.#emptyCount), deadSlots, nextNumber: this.#nextNumber };
+  }
+
+  takeNumber(): number {
+    return this.#nextNumber++;
+  }
+
+  /** Frees the slots of these rows, whose pages go. */
+  free(rows: readonly PageRef[]): void {
+    for (const ref of rows) this.#free.push(asDeadSlot(ref));
+  }
+
+  take(): DeadSlot {
+    const free = this.#free.pop();
+    this.#emptyCount = Math.min(this.#emptyCount, this.#free.length);
+    if (free !== undefined) return free;
+    this.#nextSlot ??= firstNewSlot(this.#header);
+    return { slot: this.#nextSlot++, chunksMost: 0 };
+  }
 }
