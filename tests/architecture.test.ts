@@ -70,7 +70,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'processes: node: | package: shared/lab/kit/ esbuild fflate node: | plain: zod node:',
     `cli: ${STORE} functions/http/byte-order-mark.ts functions/http/key-text.ts shared/lab/ zod node:`,
     `emulators: ${STORE} shared/drivers/slow/ shared/lab/kit/ node: | hosts: node:`,
-    `start: shared/lab/ node: | lab: ${STORE} shared/drivers/ shared/lab/ js-yaml msgpackr papaparse node:`,
+    `start: shared/lab/ node: | lab: ${STORE} shared/drivers/ shared/lab/ node:`,
     'plugin: functions/http/key-text.ts shared/lab/plan/ zod node: | run.mjs',
     'check.mjs: node:',
   ],
@@ -93,8 +93,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'datastore-values.ts: infra/plain/ @google-cloud/datastore-api | azure-values.ts: infra/plain/ @azure/data-tables',
     'datastore-entities.ts: infra/plain/ @google-cloud/datastore-api node: | azure-rows.ts: infra/plain/ @azure/data-tables',
   ],
-  'infra/lab': ['scale | experiments', '*.ts'],
-  'infra/lab/experiments': ['codecs.ts', 'documents.ts', 'serializers.ts', 'experiments.ts'],
+  'infra/lab': ['scale', '*.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 

@@ -52,22 +52,6 @@ export function whyUndecided({ verdict, pairs }: Ratio): string | undefined {
   return pairs === 1 ? 'one run' : 'too few runs to tell';
 }
 
-const TIMES = [
-  { unit: 'ns', seconds: 1e-9 },
-  { unit: 'µs', seconds: 1e-6 },
-  { unit: 'ms', seconds: 1e-3 },
-  { unit: 's', seconds: 1 },
-] as const;
-
-/** Three digits: `12.3 µs`, `1,234 bytes`. Times change to the unit that suits them. */
-export function withUnit(value: number, unit: string): string {
-  const given = TIMES.find((one) => one.unit === unit);
-  if (given === undefined) return `${threeDigits(value)} ${unit}`;
-  const seconds = value * given.seconds;
-  const suits = TIMES.findLast((one) => seconds >= one.seconds) ?? TIMES[0];
-  return `${threeDigits(seconds / suits.seconds)} ${suits.unit}`;
-}
-
 /** `0.0123`, `2.58`, `113`, `1,234`. */
 export function threeDigits(value: number): string {
   return Math.abs(value) >= 1_000 ? whole(value) : String(Number(value.toPrecision(3)));

@@ -17,7 +17,7 @@ import { type Ended, ROOT, runCommand } from './run-command.ts';
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
 };
-const NAMES = 'start dev emulators scale growth figures experiments simulate soak mutants';
+const NAMES = 'start dev emulators scale growth figures simulate soak mutants';
 const COMMANDS: [name: string, script: string][] = [
   ...NAMES.split(' ').map((name): [string, string] => [name, scripts[name]!]),
   ...['stowage', 'stowage compare', 'stowage cost'].map((name): [string, string] => [

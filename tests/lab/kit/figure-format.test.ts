@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import * as format from '../../../shared/lab/kit/figure-format.ts';
 
-const { cents, decimal, dollars, factor, intervalText, threeDigits, whole, withUnit } = format;
+const { cents, decimal, dollars, factor, intervalText, threeDigits, whole } = format;
 
 test.each([
   [
@@ -22,14 +22,4 @@ test('an interval whose ends read alike is one number, and one run has none', ()
   expect(intervalText(figureOf([10.1, 12]), whole)).toBe('10 to 12');
   expect(intervalText(figureOf([10.1, 10.2]), whole)).toBe('10');
   expect(intervalText(figureOf([10]), whole)).toBe('one run');
-});
-
-test.each([
-  [0.0123, 'ms', '12.3 µs'],
-  [1_500, 'ms', '1.5 s'],
-  [17_893.71, 's', '17,894 s'],
-  [0.5, 'ns', '0.5 ns'],
-  [428_955, 'bytes', '428,955 bytes'],
-])('%d %s is %s', (value, unit, text) => {
-  expect(withUnit(value, unit)).toBe(text);
 });
