@@ -146,7 +146,7 @@ const ABSENT: readonly (readonly [what: string, files: RegExp, pattern: RegExp])
   ['a provider, in the engine', ENGINE, /datastore|azure|firestore/i],
   [
     'a clock, a timer or chance, in virtual time',
-    /^shared\/(lab\/scale\/|lab\/kit\/(scheduled-runtime|virtual-time)|drivers\/slow\/)/,
+    /^shared\/(lab\/scale\/|lab\/kit\/virtual-time|drivers\/slow\/)/,
     /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/,
   ],
   [

@@ -1,5 +1,5 @@
 // Opens the stores that a comparison measures, and tells their usage from their drivers' counters.
-import { billableOf } from '../../shared/lab/cost/billable.ts';
+import { billableOf } from '../../shared/lab/cost/prices.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Usage } from '../../shared/lab/kit/provider-usage.ts';
 import type { ContainerStore, DatasetTargets } from '../../shared/lab/load/targets.ts';

@@ -1,6 +1,6 @@
 // Times that Linux tells of this process's first thread, which runs the function, and the machine.
 import { readFileSync } from 'node:fs';
-import type { ProcessorTimes, ThreadTimes } from '../../shared/lab/load/processor-shares.ts';
+import type { ProcessorTimes, ThreadTimes } from '../../shared/lab/load/targets.ts';
 
 /** Linux counts machine time in ticks of a hundredth of a second, whatever its own clock does. */
 const TICK_MS = 10;

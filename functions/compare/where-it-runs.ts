@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import * as z from 'zod';
-import type { Place } from '../../shared/lab/load/instance-place.ts';
+import type { Place } from '../../shared/lab/load/cell.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
 import { processorTimes } from './processor.ts';
 

@@ -2,7 +2,7 @@
 // folder named after when it began.
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { withReport } from '../../shared/lab/page/embed.ts';
+import { withReport } from '../../shared/lab/page/link.ts';
 import { reportCsv } from '../../shared/lab/report/csv.ts';
 import {
   type Report,

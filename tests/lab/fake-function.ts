@@ -1,7 +1,6 @@
 // Functions `compare` that run nothing. Their figures follow from the request.
 import type { CellRequest, CellResult } from '../../shared/lab/load/cell.ts';
-import { isOfContainers, type Provider } from '../../shared/lab/kit/dimensions.ts';
-import { MIXES } from '../../shared/lab/work/workloads.ts';
+import { isOfContainers, MIXES, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../shared/lab/kit/provider-usage.ts';
 import { COUNTERS, placeOf, result } from './fakes.ts';
 import { encodedOf } from './histogram-of.ts';

@@ -1,6 +1,5 @@
 // A store of known service times, in virtual time. Textbooks say how a load on it behaves.
-import { ScheduledRuntime } from '../../shared/lab/kit/scheduled-runtime.ts';
-import { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
+import { ScheduledRuntime, Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { WindowOptions } from '../../shared/lab/load/window.ts';
 import type { Unit } from '../../shared/lab/work/layout-clients.ts';

@@ -5,11 +5,12 @@ import {
   type CellRequestInput,
   cellRequestSchema,
   type CellResult,
+  type Place,
+  type StoreCounters,
+  storeCountersSchema,
 } from '../../shared/lab/load/cell.ts';
-import type { Place } from '../../shared/lab/load/instance-place.ts';
-import { type StoreCounters, storeCountersSchema } from '../../shared/lab/load/store-counters.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
-import { tenantOf } from '../../shared/lab/work/record-keys.ts';
+import { tenantOf } from '../../shared/lab/work/sample-records.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../shared/lab/kit/provider-usage.ts';
 import type { Runtime, Store, Table } from '../../shared/store/index.ts';

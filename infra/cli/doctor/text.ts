@@ -1,5 +1,5 @@
 // An examination for a terminal.
-import { textTable, wrapped } from '../../../shared/lab/kit/text-table.ts';
+import { textTable, wrapped } from '../../../shared/lab/kit/figure-format.ts';
 import type { Examination, Seen } from './examine.ts';
 
 export function examinationText(examination: Examination): string {

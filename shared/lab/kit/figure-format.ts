@@ -1,6 +1,6 @@
-// Figures in words: the same for the page, the terminal and the live page.
-import type { Figure } from './figure.ts';
-import type { Ratio } from './ratio.ts';
+// Figures in words, the same for the page, the terminal and the live page, and tables for
+// terminals.
+import type { Figure, Ratio } from './figure.ts';
 
 /** `12,345`. */
 export function whole(value: number): string {
@@ -60,4 +60,23 @@ export function threeDigits(value: number): string {
 /** Drops each `false`, so that callers can write `isCold && 'it was cold'`. */
 export function said(...lines: readonly (string | false)[]): string[] {
   return lines.filter((line) => line !== false);
+}
+
+const COLUMNS_MAX = 110;
+
+/** The first `leftColumns` columns are text, the rest numbers. */
+export function textTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  leftColumns: number,
+): string {
+  const widths = header.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
+  const line = (cells: readonly string[]): string =>
+    `  ${cells.map((cell, at) => (at < leftColumns ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join('  ')}`.trimEnd();
+  return [line(header), ...rows.map(line)].join('\n');
+}
+
+/** In lines of at most 110 columns. */
+export function wrapped(text: string): string[] {
+  return text.match(new RegExp(`.{1,${COLUMNS_MAX}}(?= |$)`, 'g'))?.map((line) => line.trim()) ?? [];
 }

@@ -1,7 +1,6 @@
 // Runs one instance's part of a cell, next to its store.
 import { systemRuntime } from '../../store/index.ts';
-import type { Provider } from '../kit/dimensions.ts';
-import { MIXES, whyNot } from '../work/workloads.ts';
+import { MIXES, type Provider, whyNot } from '../kit/dimensions.ts';
 import { countsBetween, increase, type Usage } from '../kit/provider-usage.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import { openDataset, type PrepareOptions, rampOf } from './dataset.ts';
@@ -9,8 +8,7 @@ import { DRAIN_MS } from './phases.ts';
 import { encodeHistogram } from '../kit/histogram.ts';
 import type { LayoutClient } from '../work/layout-clients.ts';
 import { operationSource } from '../work/operation-source.ts';
-import { processorShares } from './processor-shares.ts';
-import type { CellTargets } from './targets.ts';
+import { type CellTargets, processorShares } from './targets.ts';
 import { runWindow, type WindowResult } from './window.ts';
 
 /** No operation succeeded; the codes say why. */

@@ -3,9 +3,8 @@ import { LAYOUTS } from '../kit/dimensions.ts';
 import { failureWords, LAYOUT_WORDS, PROVIDER_NAMES, ranWords, recordWords } from '../report/names.ts';
 import type { Report } from '../report/report-schema.ts';
 import { whereWords } from '../report/warnings.ts';
-import { curvesOf, GLYPHS } from './curves.ts';
+import { BILL, curvesOf, GLYPHS, MEASURES, type Row, rowsOf } from './curves.ts';
 import { byId, element, say } from './dom.ts';
-import { BILL, MEASURES, type Row, rowsOf } from './curve-rows.ts';
 import {
   againstParts,
   cellTables,

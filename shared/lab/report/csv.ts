@@ -1,6 +1,6 @@
 // The report as CSV (RFC 4180): a row for each run of each cell, so that medians and intervals can
 // be computed again. Units stand in the names.
-import { storeCountersSchema } from '../load/store-counters.ts';
+import { storeCountersSchema } from '../load/cell.ts';
 import { totalOf } from '../kit/provider-usage.ts';
 import { coordinatesOf } from './against.ts';
 import type { Report, ReportCell, ReportRun } from './report-schema.ts';

@@ -1,11 +1,19 @@
 // The report for a terminal: at most 120 columns, plain ASCII, the page's curves as tables.
 import { PROVIDERS } from '../kit/dimensions.ts';
-import { decimal, dollars, whole, whyUndecided } from '../kit/figure-format.ts';
+import { decimal, dollars, textTable, whole, whyUndecided, wrapped } from '../kit/figure-format.ts';
 import { publishedText } from '../plan/published.ts';
-import { chunks } from '../kit/chunks.ts';
-import { textTable, wrapped } from '../kit/text-table.ts';
-import { changeTable, type FigureTable, searchTable } from './figure-tables.ts';
-import { failureWords, loadWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, recordWords, WORKLOAD_WORDS } from './names.ts';
+import { chunks } from '../kit/numbers.ts';
+import {
+  changeTable,
+  failureWords,
+  type FigureTable,
+  loadWords,
+  PROVIDER_NAMES,
+  PROVIDER_SHORT_NAMES,
+  recordWords,
+  searchTable,
+  WORKLOAD_WORDS,
+} from './names.ts';
 import type { Against, Report, ReportCell } from './report-schema.ts';
 import { whereWords } from './warnings.ts';
 

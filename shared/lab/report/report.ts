@@ -1,21 +1,23 @@
 // Makes the report of a comparison. The same outcome and circumstances make the same report.
-import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operation-prices.ts';
-import type { PriceList } from '../cost/prices.ts';
+import {
+  dollarsPerMillionRecords,
+  operationPriceList,
+  type OperationPriceList,
+  type PriceList,
+} from '../cost/prices.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
-import { driftOf } from '../kit/drift.ts';
-import type { Coordinates } from '../load/coordinates.ts';
-import { type Figure, figureOf } from '../kit/figure.ts';
-import { latenciesOf, mergeHistograms } from '../kit/histogram.ts';
+import { driftOf, type Figure, figureOf } from '../kit/figure.ts';
+import type { CellResult, Coordinates, Place } from '../load/cell.ts';
+import { encodeHistogram, latenciesOf, mergeHistograms } from '../kit/histogram.ts';
 import { sum } from '../kit/numbers.ts';
-import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
+import { type CellRun, mergeParts, type PlanOutcome, rateOf, type SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { retriesOf, sumOfCounts, type Usage } from '../kit/provider-usage.ts';
-import { comparisonsOf } from './comparisons.ts';
-import { goalsOf } from './goals.ts';
-import { isOfMachine } from './marks.ts';
-import { Places, runOf } from './run-of.ts';
+import { comparisonsOf, goalsOf } from './comparisons.ts';
+import { isOfMachine, marksOf, warningsOf } from './warnings.ts';
 import {
   type Circumstances,
+  MARKS,
   type Report,
   REPORT_SCHEMA_VERSION,
   type ReportCell,
@@ -23,7 +25,6 @@ import {
   type ReportSearch,
 } from './report-schema.ts';
 import { sentencesOf } from './sentences.ts';
-import { warningsOf } from './warnings.ts';
 
 /** An outcome that ended early gives a report, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
@@ -130,4 +131,59 @@ function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
     latencyMs: latencies.length === 0 ? null : figureOf(latencies),
     runs: searches.map(({ repetition, confirmed, tries }) => ({ repetition, confirmed, tries: [...tries] })),
   };
+}
+
+function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
+  const { histogram, recordsPerCall: _, recordsPerSecond, ...merged } = mergeParts(parts);
+  const firstMs = Math.min(...parts.map(({ openedAtMs }) => openedAtMs));
+  const marked = new Set(parts.flatMap((part) => marksOf(part, part.openedAtMs - firstMs)));
+  return {
+    repetition,
+    startedAt: new Date(firstMs).toISOString(),
+    recordsPerSecond: Math.round(recordsPerSecond * 100) / 100,
+    ...merged,
+    operations: histogram.totalCount,
+    latency: latenciesOf(histogram),
+    histogram: encodeHistogram(histogram),
+    processorUsPerRecord: sum(parts.map(({ processorUs }) => processorUs)) / merged.recordsTotal,
+    marks: MARKS.filter((mark) => marked.has(mark)),
+    parts: parts.map((part) => partOf(part, part.openedAtMs - firstMs, places)),
+  };
+}
+
+function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
+  const { isCold, uptimeMs, firstOperationMs, durationMs, behindMsMax, isHeldByRamp, memoryBytes } = part;
+  const { warmup, processor } = part;
+  return {
+    place: places.indexOf(part.place),
+    isCold,
+    uptimeMs,
+    firstOperationMs,
+    durationMs,
+    behindMsMax,
+    isHeldByRamp,
+    memoryBytes,
+    warmupMs: warmup.durationMs,
+    steadiness: warmup.steadiness,
+    warmupErrors: warmup.errors,
+    skewMs,
+    recordsPerSecond: rateOf(part),
+    processorWait: processor.wait,
+    processorStolen: processor.stolen,
+    processorBusy: processor.busy,
+    emulatorBusy: processor.emulatorBusy,
+  };
+}
+
+class Places {
+  readonly all: Place[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  indexOf(place: Place): number {
+    const name = JSON.stringify(place);
+    const known = this.#indexes.get(name);
+    if (known !== undefined) return known;
+    this.#indexes.set(name, this.all.length);
+    return this.all.push(place) - 1;
+  }
 }

@@ -1,7 +1,13 @@
 // @azure/data-tables, one entity per record. The tenant is the partition key, which a batch shares.
 import { odata, RestError, type TableClient } from '@azure/data-tables';
-import { tenantEnd, tenantOf } from '../work/record-keys.ts';
-import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/sample-records.ts';
+import {
+  fieldBytes,
+  type RecordFields,
+  type SampleRecord,
+  sizeOf,
+  tenantEnd,
+  tenantOf,
+} from '../work/sample-records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/provider-usage.ts';
 import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';
 

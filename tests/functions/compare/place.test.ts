@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { azureFacts } from '../../../functions/azure/platform.ts';
 import { placeOf } from '../../../functions/compare/where-it-runs.ts';
 import { googleFacts } from '../../../functions/gcp/platform.ts';
-import { placeSchema } from '../../../shared/lab/load/instance-place.ts';
+import { placeSchema } from '../../../shared/lab/load/cell.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -10,8 +10,7 @@ import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index
 import { startEmbeddedDatastore } from '../../../infra/emulators/embedded.ts';
 import { profileOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { ScheduledRuntime } from '../../../shared/lab/kit/scheduled-runtime.ts';
-import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
+import { ScheduledRuntime, Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import { listening } from '../../support/listening.ts';
 import { CODE, contentOf, insert, key, remove, serviceAt, update } from './datastore/protocol-service.ts';
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
-import { billableOf } from '../../../shared/lab/cost/billable.ts';
+import { billableOf, METERS } from '../../../shared/lab/cost/prices.ts';
 import {
   type Bill,
   billedSecondsADay,
@@ -15,7 +15,6 @@ import {
   operationsOf,
   type Workload,
 } from '../../../shared/lab/cost/estimate.ts';
-import { METERS } from '../../../shared/lab/cost/prices.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { type Provider, PROVIDERS, type UsersLayout } from '../../../shared/lab/kit/dimensions.ts';
 import { sum } from '../../../shared/lab/kit/numbers.ts';

@@ -2,9 +2,13 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
-import { billableOf } from '../../../shared/lab/cost/billable.ts';
-import { dollarsPerMillionRecords, operationPriceList } from '../../../shared/lab/cost/operation-prices.ts';
-import { type Origin, regionOf } from '../../../shared/lab/cost/prices.ts';
+import {
+  billableOf,
+  dollarsPerMillionRecords,
+  operationPriceList,
+  type Origin,
+  regionOf,
+} from '../../../shared/lab/cost/prices.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 
 /** All that has a source. */

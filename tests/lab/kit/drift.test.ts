@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { driftOf } from '../../../shared/lab/kit/drift.ts';
+import { driftOf } from '../../../shared/lab/kit/figure.ts';
 
 const window = (early: number, late: number, operations: number) => {
   return { records: early + late, recordsFirstHalf: early, operations };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Pair, ratioOf } from '../../../shared/lab/kit/ratio.ts';
+import { type Pair, ratioOf } from '../../../shared/lab/kit/figure.ts';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closedLoop, eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
+import { closedLoop, eachInFlight } from '../../../shared/lab/load/loops.ts';
 
 /** Calls that the next turn of the event loop answers, with counts of those in flight. */
 function answering() {

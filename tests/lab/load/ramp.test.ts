@@ -1,7 +1,6 @@
 // Datastore's 500/50/5 rule: the schedule, and a load that keeps it, in virtual time.
 import { expect, test } from 'vitest';
-import { rampOf } from '../../../shared/lab/load/dataset.ts';
-import { allowedBetween } from '../../../shared/lab/load/ramp.ts';
+import { allowedBetween, rampOf } from '../../../shared/lab/load/dataset.ts';
 import { runCell } from '../../../shared/lab/load/run-cell.ts';
 import { emptyUsage } from '../../../shared/lab/kit/provider-usage.ts';
 import { expectWithin } from '../expect-within.ts';

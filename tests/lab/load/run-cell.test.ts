@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { type CellRequestInput, type CellResult, cellResultSchema } from '../../../shared/lab/load/cell.ts';
+import {
+  type CellRequestInput,
+  type CellResult,
+  cellResultSchema,
+  CONTAINER_KIB_MAX,
+} from '../../../shared/lab/load/cell.ts';
 import { prepareDataset, removeDataset } from '../../../shared/lab/load/dataset.ts';
 import { decodeHistogram } from '../../../shared/lab/kit/histogram.ts';
 import { CellError, runCell } from '../../../shared/lab/load/run-cell.ts';
-import { keyOf, tenantOf } from '../../../shared/lab/work/record-keys.ts';
-import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
-import { type Layout, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
+import { keyOf, tenantOf } from '../../../shared/lab/work/sample-records.ts';
+import { type Layout, MIXES, whyNot, WORKLOADS } from '../../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../../shared/lab/kit/provider-usage.ts';
-import { CONTAINER_KIB_MAX } from '../../../shared/lab/load/coordinates.ts';
 import { LIMITS as AZURE_LIMITS } from '../../../shared/drivers/azure-tables/row-keys.ts';
 import { LIMITS as DATASTORE_LIMITS } from '../../../shared/drivers/datastore/entity-mapping.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';

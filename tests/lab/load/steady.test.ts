@@ -1,7 +1,8 @@
 // How a warm-up is found steady, and how often that judgement errs.
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { type Steadiness, steadiness } from '../../../shared/lab/load/steady.ts';
+import type { Steadiness } from '../../../shared/lab/load/cell.ts';
+import { steadiness } from '../../../shared/lab/load/phases.ts';
 
 const slices = (early: number, late: number): number[] => [early, early, early, late, late, late];
 

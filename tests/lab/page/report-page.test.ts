@@ -6,7 +6,7 @@ import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
 import { type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { against } from '../../../shared/lab/report/against.ts';
-import { withReport } from '../../../shared/lab/page/embed.ts';
+import { withReport } from '../../../shared/lab/page/link.ts';
 import { CHROMIUM } from '../../support/chromium.ts';
 import { CLOUD_PLACES, COORDINATES, sampleCell, sampleReport, unusualCells } from '../report/sample-report.ts';
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
-import { groupsOf } from '../../../shared/lab/plan/plan-cells.ts';
+import { DEFAULT_PLAN, groupsOf, type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
 import { heatUp } from '../../../shared/lab/plan/heat-up.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
-import { DEFAULT_PLAN, type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { result } from '../fakes.ts';
 import { encodedOf } from '../histogram-of.ts';
 

@@ -8,7 +8,7 @@ import {
   operationsNeeded,
   percentileOf,
 } from '../../../shared/lab/kit/histogram.ts';
-import { mergeParts } from '../../../shared/lab/plan/merge.ts';
+import { mergeParts } from '../../../shared/lab/plan/outcome.ts';
 import { COUNTERS, result } from '../fakes.ts';
 import { histogramOf } from '../histogram-of.ts';
 

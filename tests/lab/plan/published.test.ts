@@ -1,8 +1,7 @@
 // What documents published, beside the cells of a run.
 import { expect, test } from 'vitest';
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
-import { groupsOf } from '../../../shared/lab/plan/plan-cells.ts';
-import { PLANS } from '../../../shared/lab/plan/plan.ts';
+import { groupsOf, PLANS } from '../../../shared/lab/plan/plan.ts';
 import { publishedText } from '../../../shared/lab/plan/published.ts';
 
 const DOCUMENTS = ['document-b', 'document-c', 'document-e'] as const;

@@ -1,7 +1,7 @@
 // The search for the highest rate that holds a latency: steps, verdicts, the textbook's answer.
 import { expect, test } from 'vitest';
 import { runWindow } from '../../../shared/lab/load/window.ts';
-import { type Merged, mergeParts } from '../../../shared/lab/plan/merge.ts';
+import { type Merged, mergeParts } from '../../../shared/lab/plan/outcome.ts';
 import { searchSchema } from '../../../shared/lab/plan/plan.ts';
 import { judged, searchRate, tryMsOf } from '../../../shared/lab/plan/rate-search.ts';
 import { Clock, FakeStore, windowOptions } from '../fake-store.ts';

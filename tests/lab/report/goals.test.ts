@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
-import { goalsOf } from '../../../shared/lab/report/goals.ts';
+import { comparisonsOf, goalsOf } from '../../../shared/lab/report/comparisons.ts';
 import { reportText } from '../../../shared/lab/report/report-text.ts';
 import { sampleCell, sampleReport } from './sample-report.ts';
 

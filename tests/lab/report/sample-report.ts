@@ -1,8 +1,7 @@
 // A report of invented figures in every shape that a page shows: clouds, layouts, rungs, open loop,
 // sweep, search, failures, leftovers.
-import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
-import type { Place } from '../../../shared/lab/load/instance-place.ts';
-import { LAYOUTS, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
+import type { Coordinates, Place } from '../../../shared/lab/load/cell.ts';
+import { LAYOUTS, MIXES, PROVIDERS, USERS_LAYOUTS, whyNot } from '../../../shared/lab/kit/dimensions.ts';
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import type { Circumstances, Report, ReportCell, ReportRun } from '../../../shared/lab/report/report-schema.ts';
@@ -11,7 +10,6 @@ import { cellsSoFar, reportOf } from '../../../shared/lab/report/report.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
 import { warningsOf } from '../../../shared/lab/report/warnings.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
-import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
 import { placeOf, result } from '../fakes.ts';
 
 const PLAN: Plan = planSchema.parse({ name: 'sample', repetitions: 6, seed: 7 });

@@ -1,6 +1,6 @@
 // The sentences for a reader in a hurry.
 import { expect, test } from 'vitest';
-import type { Ratio } from '../../../shared/lab/kit/ratio.ts';
+import type { Ratio } from '../../../shared/lab/kit/figure.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
 import type { Comparison } from '../../../shared/lab/report/report-schema.ts';
 import { COORDINATES } from './sample-report.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mannWhitneyP } from '../../../shared/lab/report/significance.ts';
+import { mannWhitneyP } from '../../../shared/lab/report/against.ts';
 
 /** 1 to n, and n values that all lie above them. */
 const apart = (n: number): [number[], number[]] => [

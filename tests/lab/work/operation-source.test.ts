@@ -1,7 +1,7 @@
 // The records that a workload's operations are on.
 import { expect, test } from 'vitest';
 import { type Operation, operationSource } from '../../../shared/lab/work/operation-source.ts';
-import { keyOf, tenantEnd } from '../../../shared/lab/work/record-keys.ts';
+import { keyOf, tenantEnd } from '../../../shared/lab/work/sample-records.ts';
 import { expectWithin } from '../expect-within.ts';
 import { cell } from '../fakes.ts';
 
