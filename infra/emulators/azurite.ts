@@ -7,7 +7,7 @@ import { type EntityName, type FrontOptions, placeFront } from './azurite-front/
 import type { Body } from './azurite-front/entity-size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
 import { dataOption, type Emulator, startProcess } from './emulator.ts';
-import { behind, type Network, profileOf, slowCloud } from './emulated-network.ts';
+import { behind, type Network, NO_NETWORK, slowCloud } from './emulated-network.ts';
 
 /** Azurite's built-in account. The key is public: every installation has it. */
 export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
@@ -45,9 +45,9 @@ export async function startAzurite({ inProcess, dataFile }: AzuriteOptions): Pro
 /** Azurite behind the strict front, in one process of their own. Default port: a free one. */
 export async function startStrictProcess({
   port = 0,
-  network = 'none',
+  network = NO_NETWORK,
 }: Pick<StrictOptions, 'port'> & { readonly network?: Network }): Promise<Emulator> {
-  const options = [`--strict-port=${port}`, `--network=${network}`];
+  const options = [`--strict-port=${port}`, `--network=${JSON.stringify(network)}`];
   return await startProcess(`${STRICT_NAME}${behind(network)}`, ENTRY, options);
 }
 
@@ -117,7 +117,7 @@ interface StrictOptions extends Pick<TableServerOptions, 'port'> {
 /** Azurite in this process behind the strict front. The caller may install faults. */
 export async function startStrictAzurite({
   port = 0,
-  network = slowCloud(profileOf('none', 'azure-tables')),
+  network = slowCloud(NO_NETWORK.profiles['azure-tables']),
 }: StrictOptions = {}): Promise<Emulator & { readonly faults: TableFaults }> {
   const azurite = await startTableServer({ port });
   const { httpServer: server, metadataStore: store, address } = azurite;

@@ -1,15 +1,15 @@
 // The process that embedded.ts starts for the Datastore emulator. It prints its endpoint.
 import { parseArgs } from 'node:util';
 import { startEmbeddedDatastore } from './embedded.ts';
-import { networkOf } from './emulated-network.ts';
+import type { Network } from './emulated-network.ts';
 
 const text = { type: 'string' } as const;
-const { data, network = 'none', port } = parseArgs({ options: { data: text, network: text, port: text } }).values;
+const { data, network, port } = parseArgs({ options: { data: text, network: text, port: text } }).values;
 
 const { endpoint } = await startEmbeddedDatastore({
   inProcess: true,
   port: Number(port),
   dataFile: data,
-  network: networkOf(network),
+  network: JSON.parse(network!) as Network,
 });
 console.log(`listening on ${endpoint} as process ${process.pid}`);

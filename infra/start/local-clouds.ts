@@ -7,7 +7,7 @@ import { type Provider, PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite, startStrictProcess } from '../emulators/azurite.ts';
 import type { Emulator } from '../emulators/emulator.ts';
-import type { Network } from '../emulators/emulated-network.ts';
+import { type Network, NO_NETWORK } from '../emulators/emulated-network.ts';
 import { type DatastoreName, startDatastore } from '../emulators/which-datastore.ts';
 import { startAzureHost } from '../hosts/azure-host.ts';
 import { startGcpHost } from '../hosts/gcp-host.ts';
@@ -134,7 +134,7 @@ type LayGround = (
 ) => Promise<Ground>;
 
 const layGoogle: LayGround = async (options, packages) => {
-  const { keys, datastore, network = 'none', dataDir } = options;
+  const { keys, datastore, network = NO_NETWORK, dataDir } = options;
   const emulator = await startDatastore(datastore, { network, dataFile: dataFileIn(dataDir, 'datastore') });
   const env = {
     GOOGLE_CLOUD_PROJECT: PROJECT_ID,
@@ -154,9 +154,9 @@ const layGoogle: LayGround = async (options, packages) => {
   };
 };
 
-const layAzure: LayGround = async ({ keys, network = 'none', dataDir }, packages) => {
+const layAzure: LayGround = async ({ keys, network = NO_NETWORK, dataDir }, packages) => {
   const emulator =
-    network === 'none'
+    network.name === 'none'
       ? await startAzurite({ inProcess: false, dataFile: dataFileIn(dataDir, 'azure-tables') })
       : await startStrictProcess({ network });
   const env = {

@@ -9,7 +9,6 @@ import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/report-folder.ts';
 import { sourceFacts } from '../cli/this-machine.ts';
 import { runCommand } from '../cli/command-options.ts';
-import { profileOf } from '../emulators/emulated-network.ts';
 import { type Clouds, type RunningCloud, startClouds } from './local-clouds.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './start-options.ts';
@@ -78,12 +77,12 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
 }
 
 function networkOf({ network, providers }: StartOptions): Circumstances['network'] {
-  if (network === 'none') return null;
+  if (network.name === 'none') return null;
   const roundTrips = providers.map((provider) => {
-    const { read, commit } = profileOf(network, provider);
+    const { read, commit } = network.profiles[provider];
     return { provider, readMs: read.ms, commitMs: commit.ms };
   });
-  return { name: network, roundTrips };
+  return { name: network.name, roundTrips };
 }
 
 /** Fails at once, with the reason, if the emulator of the cloud has ended. */

@@ -8,19 +8,19 @@ import { type Network as FrontNetwork, placeFront, type Sent } from '../../../in
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
 import { startEmbeddedDatastore } from '../../../infra/emulators/embedded.ts';
-import { profileOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
+import { networkOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { ScheduledRuntime, Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 import { listening } from '../../support/listening.ts';
 import { CODE, contentOf, insert, key, remove, serviceAt, update } from './datastore/protocol-service.ts';
 
 const CALLS = 6;
-const FAR = '50ms';
+const FAR = networkOf('50ms');
 
 /** What a network of this seed takes for each of its first requests, without an emulator. */
 async function drawn(provider: 'datastore' | 'azure-tables'): Promise<number[]> {
   const scheduler = new Scheduler(1);
-  const cloud = slowCloud(profileOf(FAR, provider), new ScheduledRuntime(scheduler, seededRandom(1)));
+  const cloud = slowCloud(FAR.profiles[provider], new ScheduledRuntime(scheduler, seededRandom(1)));
   const timed = Array.from({ length: CALLS }, async () => {
     const { reply } = await cloud.arrive({ kind: 'read', ids: [], bytes: 0 });
     await reply(0);
@@ -55,7 +55,7 @@ test('Datastore’s emulator answers no call before the draw of its seed', async
 });
 
 test('Azure’s emulator answers no request before the draw of its seed', async () => {
-  const emulator = await startStrictAzurite({ network: slowCloud(profileOf(FAR, 'azure-tables')) });
+  const emulator = await startStrictAzurite({ network: slowCloud(FAR.profiles['azure-tables']) });
   onTestFinished(() => emulator.close());
   const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
   const table = new TableClient(emulator.endpoint, 'Far', credential, { allowInsecureConnection: true });
