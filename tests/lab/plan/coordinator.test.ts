@@ -4,7 +4,6 @@ import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../..
 import { DEFAULT_PLAN, groupsOf, type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
-import { heatUp } from '../../../shared/lab/plan/heat-up.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
 import { result } from '../fakes.ts';
 import { encodedOf } from '../histogram-of.ts';
@@ -343,13 +342,6 @@ describe('the data of a run', () => {
     const { leftovers } = await ran({ repetitions: 1 }, { remove });
     expect(leftovers).toHaveLength(3 * 2 + 2);
     expect(leftovers[0]).toMatchObject({ provider: 'azure-tables', error: 'HTTP 503: not removed' });
-  });
-
-  test('is removed after heating up, too, whose failures stop no run', async () => {
-    const { options, cells, removed } = functions({ answer: where(({ layout }) => layout === 'batch', busy) });
-    await heatUp(100, 'run1', options);
-    expect(cells).toHaveLength(10);
-    expect(removed).toHaveLength(10);
   });
 });
 
