@@ -2,7 +2,7 @@
 // Real Datastore has a rule for new data: 500 operations per second, half as many more every five
 // minutes. https://cloud.google.com/datastore/docs/best-practices
 import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
-import { chunks } from '../kit/numbers.ts';
+import { chunks, sum } from '../kit/numbers.ts';
 import { keyOf, type RecordFields } from '../work/sample-records.ts';
 import { isOfContainers, MIXES } from '../kit/dimensions.ts';
 import { type CellRequest, countersIn, type DatasetRequest, type Place, type StoreCounters } from './cell.ts';
@@ -14,6 +14,14 @@ import type { Usage } from '../kit/provider-usage.ts';
 
 /** Calls in flight while a dataset is loaded: enough to keep either provider busy. */
 const PRELOAD_CONCURRENCY = 4;
+
+/** The rule's beginning, its growth, and how often it grows. */
+const FIRST_PER_SECOND = 500;
+const GROWTH = 1.5;
+const STEP_MS = 300_000;
+
+/** The wait of a caller that is held up before it asks again. */
+const PAUSE_MS = 5;
 
 /** A layout's client of a dataset, and running totals of what it spends. */
 export interface OpenDataset {
@@ -78,19 +86,39 @@ export async function prepareDataset(
   await sendAll(client, [last], ramp, signal);
 }
 
+/** Keeps one instance's operations, counted from its beginning, below the rule. */
+export interface Ramp {
+  /** Resolves when an operation may be sent, or when `isOver`. */
+  turn(isOver: () => boolean, signal: AbortSignal): Promise<void>;
+  readonly hasHeld: boolean;
+}
+
 /** Undefined if the request asks for none, on emulators, and elsewhere than on Datastore. */
 export function rampOf(
   rampedSinceMs: CellRequest['rampedSinceMs'],
   place: Pick<Place, 'isEmulator' | 'provider'>,
   usage: () => Usage,
-  { instances, runtime }: Pick<RampOptions, 'instances'> & { readonly runtime: Runtime },
+  { instances, runtime }: { readonly instances: number; readonly runtime: Runtime },
 ): Ramp | undefined {
   if (rampedSinceMs === null || place.isEmulator || place.provider !== 'datastore') return undefined;
-  const spent = (): number => {
-    const { reads, writes, deletes } = usage().billable;
-    return reads + writes + deletes;
+  // Entity operations: a layout that packs many records into one is held up less.
+  const spent = (): number => sum(Object.values(usage().billable));
+  const [startMs, spentBefore] = [runtime.monotonicMs(), spent()];
+  const elapsedMs = Math.max(0, runtime.wallMs() - rampedSinceMs);
+  const isAllowed = (): boolean => {
+    const allowed = allowedBetween(elapsedMs, elapsedMs + runtime.monotonicMs() - startMs) / instances;
+    return spent() - spentBefore < Math.max(1, allowed);
   };
-  return new Ramp({ elapsedMs: Math.max(0, runtime.wallMs() - rampedSinceMs), instances, spent, runtime });
+  const ramp = {
+    hasHeld: false,
+    async turn(isOver: () => boolean, signal: AbortSignal): Promise<void> {
+      while (!isOver() && !isAllowed()) {
+        ramp.hasHeld = true;
+        await runtime.watch(PAUSE_MS, signal);
+      }
+    },
+  };
+  return ramp;
 }
 
 async function isThere(client: LayoutClient, key: string): Promise<boolean> {
@@ -129,10 +157,6 @@ export async function removeDataset(
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
 }
 
-const FIRST_PER_SECOND = 500;
-const GROWTH = 1.5;
-const STEP_MS = 300_000;
-
 /** Operations allowed between two moments, in milliseconds since the dataset's first one. */
 export function allowedBetween(fromMs: number, toMs: number): number {
   let allowed = 0;
@@ -143,44 +167,4 @@ export function allowedBetween(fromMs: number, toMs: number): number {
     atMs = nextMs;
   }
   return allowed;
-}
-
-export interface RampOptions {
-  /** Milliseconds since the dataset's first operation, when this begins. */
-  readonly elapsedMs: number;
-  readonly instances: number;
-  /** Entity operations so far: a layout that packs many records into one is held up less. */
-  readonly spent: () => number;
-  readonly runtime: Pick<Runtime, 'monotonicMs' | 'watch'>;
-}
-
-/** The wait of a caller that is held up before it asks again. */
-const PAUSE_MS = 5;
-
-/** Keeps one instance's operations, counted from its beginning, below the rule. */
-export class Ramp {
-  readonly #options: RampOptions;
-  readonly #startMs: number;
-  readonly #spentBefore: number;
-  hasHeld = false;
-
-  constructor(options: RampOptions) {
-    this.#options = options;
-    this.#startMs = options.runtime.monotonicMs();
-    this.#spentBefore = options.spent();
-  }
-
-  /** Resolves when an operation may be sent, or when `isOver`. */
-  async turn(isOver: () => boolean, signal: AbortSignal): Promise<void> {
-    while (!isOver() && !this.#isAllowed()) {
-      this.hasHeld = true;
-      await this.#options.runtime.watch(PAUSE_MS, signal);
-    }
-  }
-
-  #isAllowed(): boolean {
-    const { elapsedMs, instances, spent, runtime } = this.#options;
-    const allowed = allowedBetween(elapsedMs, elapsedMs + runtime.monotonicMs() - this.#startMs) / instances;
-    return spent() - this.#spentBefore < Math.max(1, allowed);
-  }
 }

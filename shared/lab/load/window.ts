@@ -148,12 +148,7 @@ class Run {
       warmup: { durationMs: openedMs - startMs, steadiness, errors: meter.warmupErrors },
       openedAtMs: this.#wallStartMs + openedMs - startMs,
       durationMs: closedMs - openedMs,
-      records: meter.records,
-      recordsFirstHalf: meter.recordsFirstHalf,
-      recordsTotal: meter.recordsTotal,
-      errors: meter.errors,
-      unfinished: meter.unfinished,
-      firstOperationMs: meter.firstOperationMs,
+      ...meter.counts,
       behindMsMax: ratePerSecond === null ? null : meter.behindMsMax,
       histogram: meter.histogram,
     };
@@ -161,7 +156,7 @@ class Run {
 }
 
 /** An operation under way, in milliseconds of the monotonic clock. */
-export interface UnderWay {
+interface UnderWay {
   /** When it was due to be sent: its latency counts from then. */
   readonly dueMs: number;
   readonly sentMs: number;
@@ -170,16 +165,18 @@ export interface UnderWay {
 
 class Meter {
   readonly histogram: Histogram = newHistogram();
-  readonly errors: Record<string, number> = {};
+  readonly counts = {
+    /** Answered within the window; operations over its edge count by their share of time within. */
+    records: 0,
+    recordsFirstHalf: 0,
+    recordsTotal: 0,
+    errors: {} as Record<string, number>,
+    /** Operations without a reply at the end, or never sent. */
+    unfinished: 0,
+    firstOperationMs: null as number | null,
+  };
   warmupErrors = 0;
-  /** Answered within the window; operations over its edge count by their share of time within. */
-  records = 0;
-  recordsFirstHalf = 0;
-  recordsTotal = 0;
-  firstOperationMs: number | null = null;
   behindMsMax = 0;
-  /** Operations without a reply at the end, or never sent. */
-  unfinished = 0;
   readonly #phases: Phases;
   readonly #underWay = new Set<UnderWay>();
   #hasFirst = false;
@@ -200,9 +197,9 @@ class Meter {
     this.#underWay.delete(operation);
     const replied = operation.records - errors.length;
     const latencyMs = nowMs - operation.dueMs;
-    if (!this.#hasFirst && replied > 0) this.firstOperationMs = latencyMs;
+    if (!this.#hasFirst && replied > 0) this.counts.firstOperationMs = latencyMs;
     this.#hasFirst = true;
-    this.recordsTotal += replied;
+    this.counts.recordsTotal += replied;
     if (nowMs < this.#phases.openedMs) this.warmupErrors += errors.length;
     else this.#countWithin(operation, replied, errors, nowMs);
     if (replied > 0) this.#phases.replied(nowMs);
@@ -211,25 +208,25 @@ class Meter {
   /** Ends the count: operations in flight are unfinished, with their age as latency. */
   cut(nowMs: number): void {
     for (const { dueMs } of this.#underWay) this.#time(dueMs, nowMs);
-    this.unfinished += this.#underWay.size;
+    this.counts.unfinished += this.#underWay.size;
   }
 
   /** Counts a call that was due within the window, but not sent before it closed. */
   skip(dueMs: number, nowMs: number): void {
     if (!this.#isWithin(dueMs)) return;
-    this.unfinished += 1;
+    this.counts.unfinished += 1;
     recordLatency(this.histogram, nowMs - dueMs);
   }
 
   #countWithin(operation: UnderWay, replied: number, errors: readonly unknown[], nowMs: number): void {
     for (const error of errors) {
       const code = errorCode(error);
-      this.errors[code] = (this.errors[code] ?? 0) + 1;
+      this.counts.errors[code] = (this.counts.errors[code] ?? 0) + 1;
     }
     if (replied === 0) return;
     const { openedMs, closesMs } = this.#phases;
-    this.records += replied * shareWithin(operation.sentMs, nowMs, openedMs, closesMs);
-    this.recordsFirstHalf += replied * shareWithin(operation.sentMs, nowMs, openedMs, (openedMs + closesMs) / 2);
+    this.counts.records += replied * shareWithin(operation.sentMs, nowMs, openedMs, closesMs);
+    this.counts.recordsFirstHalf += replied * shareWithin(operation.sentMs, nowMs, openedMs, (openedMs + closesMs) / 2);
     this.#time(operation.dueMs, nowMs);
   }
 

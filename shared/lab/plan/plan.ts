@@ -129,7 +129,7 @@ export const PLANS = {
     repetitions: 7,
     seed: 20_261_101,
   }),
-  /** The processor's work on both sides, against the goals of comparisons.ts, in some eight minutes. */
+  /** The processor's work on both sides, against the goals of comparisons.ts, in eight minutes. */
   bench: planSchema.parse({
     name: 'bench',
     workloads: ['load', 'update', 'ycsb-c', 'read-together', 'ycsb-e'],

@@ -29,11 +29,11 @@ import { sentencesOf } from './sentences.ts';
 /** An outcome that ended early gives a report, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
   const prices = operationPriceList(list);
-  const places = new Places();
+  const places: Place[] = [];
   const cells = byCell(outcome.runs).map((runs) => cellOf(runs, prices, places));
   const comparisons = comparisonsOf(
     cells,
-    places.all.every(({ isEmulator }) => !isEmulator),
+    places.every(({ isEmulator }) => !isEmulator),
   );
   return {
     schemaVersion: REPORT_SCHEMA_VERSION,
@@ -41,12 +41,12 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
     endedEarly: outcome.endedEarly,
     plan: structuredClone(plan),
     prices: structuredClone(prices),
-    places: places.all,
+    places,
     cells,
     comparisons,
     sentences: sentencesOf(comparisons),
     goals: plan.name === 'bench' ? goalsOf(comparisons) : [],
-    warnings: warningsOf(places.all, cells),
+    warnings: warningsOf(places, cells),
     searches: byCell(outcome.searches).map((runs) => searchOf(runs, plan)),
     failures: [...outcome.failures],
     leftOut: [...outcome.leftOut],
@@ -57,7 +57,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
 /** The cells of a run that has not ended. */
 export function cellsSoFar(runs: readonly CellRun[], list: PriceList): ReportCell[] {
   const prices = operationPriceList(list);
-  return byCell(runs).map((some) => cellOf(some, prices, new Places()));
+  return byCell(runs).map((some) => cellOf(some, prices, []));
 }
 
 /** Runs of one cell together by repetition, cells by coordinates, whatever order they ran in. */
@@ -90,7 +90,7 @@ function placeOf(cell: Coordinates): number[] {
   ];
 }
 
-function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Places): ReportCell {
+function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Place[]): ReportCell {
   const [first] = cellRuns;
   const cell = first!.cell;
   const runs = cellRuns.map((run) => runOf(run, places));
@@ -133,7 +133,7 @@ function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
   };
 }
 
-function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
+function runOf({ repetition, parts }: CellRun, places: Place[]): ReportRun {
   const { histogram, recordsPerCall: _, recordsPerSecond, ...merged } = mergeParts(parts);
   const firstMs = Math.min(...parts.map(({ openedAtMs }) => openedAtMs));
   const marked = new Set(parts.flatMap((part) => marksOf(part, part.openedAtMs - firstMs)));
@@ -151,11 +151,11 @@ function runOf({ repetition, parts }: CellRun, places: Places): ReportRun {
   };
 }
 
-function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['parts'][number] {
+function partOf(part: CellResult, skewMs: number, places: Place[]): ReportRun['parts'][number] {
   const { isCold, uptimeMs, firstOperationMs, durationMs, behindMsMax, isHeldByRamp, memoryBytes } = part;
   const { warmup, processor } = part;
   return {
-    place: places.indexOf(part.place),
+    place: indexOf(part.place, places),
     isCold,
     uptimeMs,
     firstOperationMs,
@@ -175,15 +175,9 @@ function partOf(part: CellResult, skewMs: number, places: Places): ReportRun['pa
   };
 }
 
-class Places {
-  readonly all: Place[] = [];
-  readonly #indexes = new Map<string, number>();
-
-  indexOf(place: Place): number {
-    const name = JSON.stringify(place);
-    const known = this.#indexes.get(name);
-    if (known !== undefined) return known;
-    this.#indexes.set(name, this.all.length);
-    return this.all.push(place) - 1;
-  }
+/** The place's index in the list, into which it is put the first time. */
+function indexOf(place: Place, places: Place[]): number {
+  const name = JSON.stringify(place);
+  const known = places.findIndex((one) => JSON.stringify(one) === name);
+  return known >= 0 ? known : places.push(place) - 1;
 }

@@ -1,7 +1,7 @@
 // `npm run dev` says why requests fail, and which process has ended.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startSupervised } from '../../../infra/processes/supervised.ts';
-import { watch } from '../../../infra/start/watch-sources.ts';
+import { watch } from '../../../infra/start/local-clouds.ts';
 
 test('a watch prints only the errors of a log, and says which process has ended', async () => {
   const lines = [{ severity: 'INFO' }, { severity: 'ERROR', code: 'internal' }, { message: '"severity":"ERROR"' }];
