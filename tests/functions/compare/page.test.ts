@@ -10,7 +10,7 @@ import { type Provider, PROVIDERS } from '../../../shared/lab/kit/dimensions.ts'
 import { openLink } from '../../../shared/lab/page/link.ts';
 import { reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { CHROMIUM } from '../../support/chromium.ts';
-import { fakeResult } from '../../lab/fake-function.ts';
+import { fakeResult } from '../../lab/fakes.ts';
 import { fakeCompareApp, serveApp } from './fake-app.ts';
 
 const KEY = 'a-compare-key-for-this-test';

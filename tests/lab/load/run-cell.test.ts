@@ -15,8 +15,7 @@ import { LIMITS as AZURE_LIMITS } from '../../../shared/drivers/azure-tables/row
 import { LIMITS as DATASTORE_LIMITS } from '../../../shared/drivers/datastore/entity-mapping.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
-import { Clock } from '../fake-store.ts';
-import { cell, COUNTERS, type FakeOptions, type FakeTargets, fakeTargets } from '../fakes.ts';
+import { cell, Clock, COUNTERS, type FakeOptions, type FakeTargets, fakeTargets } from '../fakes.ts';
 
 const signal = new AbortController().signal;
 const UNWARMED = { leastMs: 0, mostMs: 0 };
@@ -114,14 +113,6 @@ describe('a cell', () => {
     // Until 60 ms a record takes 10 ms, then 20.
     const { result } = await ran({ warmup: UNWARMED, durationMs: 120 }, { latencyMs: (sent) => (sent <= 6 ? 10 : 20) });
     expect([result.recordsFirstHalf, result.records]).toEqual([expect.closeTo(6), expect.closeTo(9)]);
-  });
-
-  test('is cold only the first time on an instance', async () => {
-    const clock = new Clock();
-    const targets = fakeTargets({ clock, latencyMs: 10 });
-    const again = async (): Promise<CellResult> =>
-      await clock.run(runCell(cell({}), targets, { signal, runtime: clock.runtime }));
-    expect([(await again()).isCold, (await again()).isCold]).toEqual([true, false]);
   });
 
   test('that is aborted rejects with the reason once no operation is in flight', async () => {
