@@ -1,4 +1,5 @@
-// What `npm run dev` rests on: a job that is interrupted, a folder with one user, a watch of clouds.
+// What `npm run dev` rests on: a job that is interrupted, a folder with one user, a watch of
+// clouds.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

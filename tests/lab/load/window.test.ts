@@ -1,5 +1,5 @@
-// A store of known service times yields the textbook's throughput and latencies at every rung; how a
-// warm-up is found steady; Datastore's rule for new data.
+// A store of known service times yields the textbook's throughput and latencies at every rung; how
+// a warm-up is found steady; Datastore's rule for new data.
 import { describe, expect, test } from 'vitest';
 import { latenciesOf } from '../../../shared/lab/kit/histogram.ts';
 import { runWindow, type WindowOptions, type WindowResult } from '../../../shared/lab/load/window.ts';

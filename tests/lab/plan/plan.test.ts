@@ -11,8 +11,7 @@ import {
   percentileOf,
 } from '../../../shared/lab/kit/histogram.ts';
 import { type Merged, mergeParts } from '../../../shared/lab/plan/outcome.ts';
-import { Clock, COUNTERS, FakeStore, histogramOf, result, windowOptions } from '../fakes.ts';
-import { runWindow } from '../../../shared/lab/load/window.ts';
+import { COUNTERS, histogramOf, result } from '../fakes.ts';
 import { judged, searchRate, tryMsOf } from '../../../shared/lab/plan/rate-search.ts';
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { publishedText } from '../../../shared/lab/plan/published.ts';
@@ -162,20 +161,6 @@ test('each rate is tried for long enough to have its percentile', () => {
   expect(tryMsOf({ percentile: 99 }, 100, 1_000)).toBe(15_000);
   expect(tryMsOf({ percentile: 99 }, 10_000, 1_000)).toBe(1_000);
   expect(tryMsOf({ percentile: 99.9 }, 10, 1_000)).toBe(60_000);
-});
-
-test('a search finds the capacity of two servers of 5 ms: 400 calls per second', async () => {
-  const search = { ...SEARCH, percentile: 50 as const, latencyMsMax: 6 };
-  const { confirmed } = await searchRate(search, async (rate) => {
-    const clock = new Clock();
-    const store = new FakeStore(clock, 2, () => 5);
-    const options = { callers: 64, ratePerSecond: rate, warmup: { leastMs: 100, mostMs: 500 }, drainMs: 1_000 };
-    const window = await clock.run(runWindow(() => [[store.unit()]], windowOptions(clock, options)));
-    const { records, durationMs, histogram } = window;
-    return judged(search, rate, runOf(0, 0, { recordsPerSecond: (records / durationMs) * 1_000, histogram }));
-  });
-  expect(confirmed!.ratePerSecond).toBeLessThanOrEqual(400);
-  expect(confirmed!.ratePerSecond).toBeGreaterThan(400 / 1.1);
 });
 
 const DOCUMENTS = ['document-b', 'document-c', 'document-e'] as const;
