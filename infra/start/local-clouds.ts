@@ -63,6 +63,9 @@ export interface CloudsOptions {
 
 const PROJECT_ID = 'stowage-local';
 
+/** Records and compare. */
+const PORTS_OF_A_CLOUD = 2;
+
 export const DATA_FILES = { datastore: 'datastore.bin', 'azure-tables': 'azure-tables.bin' } as const;
 
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
@@ -85,9 +88,11 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
     signal.throwIfAborted();
     const startOn = async (provider: Provider) => {
       const ground = await GROUNDS[provider]({ ...options, keys }, packages);
-      opened.push(ground.emulator);
+      const { emulator } = ground;
+      opened.push(emulator);
       const start = async (name: FunctionName, place: number): Promise<FunctionHost> => {
-        const host = await ground.start(name, firstPort && firstPort + ground.firstPlace + place);
+        const port = firstPort && firstPort + PORTS_OF_A_CLOUD * PROVIDERS.indexOf(provider) + place;
+        const host = await ground.start(name, { ...envBeside(emulator), ...keysEnv(keys) }, port);
         opened.push(host);
         return host;
       };
@@ -95,10 +100,16 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
       const [records, ...compares] = await allEnded([start('records', 0), ...starting]);
       const hosts = [['records', records] as const, ...compares.map((host) => ['compare', host] as const)];
       return {
-        ...ground,
+        provider,
+        name: PROVIDER_NAMES[provider],
+        emulator,
+        headers: (name: FunctionName) => ({
+          Authorization: `Bearer ${name === 'compare' ? keys.compare : keys.admin}`,
+          ...(provider === 'azure-tables' && { 'x-functions-key': keys.functions }),
+        }),
         recordsUrl: records.url,
         compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
-        ended: endOf(ground.emulator),
+        ended: endOf(emulator),
         hosts,
         output: () => hosts.map(([, host]) => tail(host.output())).join('\n'),
       };
@@ -113,11 +124,10 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   }
 }
 
-interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
+interface Ground {
   readonly emulator: Emulator;
-  /** Where the ports of its functions begin, counted from the first port. */
-  readonly firstPlace: number;
-  start(name: FunctionName, port?: number): Promise<FunctionHost>;
+  /** `env`: what all functions beside this emulator are told. */
+  start(name: FunctionName, env: HostEnv, port?: number): Promise<FunctionHost>;
 }
 
 /** As `Promise.all`, but rejects only once all have settled, so that all can be closed. */
@@ -133,24 +143,18 @@ type LayGround = (
   packages: readonly UnpackedFunction[],
 ) => Promise<Ground>;
 
-const layGoogle: LayGround = async (options, packages) => {
-  const { keys, datastore, network = NO_NETWORK, dataDir } = options;
+const layGoogle: LayGround = async ({ datastore, network = NO_NETWORK, dataDir }, packages) => {
   const emulator = await startDatastore(datastore, { network, dataFile: dataFileIn(dataDir, 'datastore') });
-  const env = {
+  const own = {
     GOOGLE_CLOUD_PROJECT: PROJECT_ID,
     DATASTORE_EMULATOR_HOST: emulator.endpoint.replace(/^https?:\/\//, ''),
-    ...backendEnv(emulator),
-    ...keysEnv(keys),
     // Otherwise Google's libraries look for the metadata server of a cloud machine first.
     METADATA_SERVER_DETECTION: 'none',
   };
   return {
-    provider: 'datastore',
-    name: PROVIDER_NAMES.datastore,
-    headers: (name) => bearer(name, keys),
     emulator,
-    firstPlace: 0,
-    start: (target, port) => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env, port }),
+    start: (target, env, port) =>
+      startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env: { ...env, ...own }, port }),
   };
 };
 
@@ -159,22 +163,17 @@ const layAzure: LayGround = async ({ keys, network = NO_NETWORK, dataDir }, pack
     network.name === 'none'
       ? await startAzurite({ inProcess: false, dataFile: dataFileIn(dataDir, 'azure-tables') })
       : await startStrictProcess({ network });
-  const env = {
+  const own = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-    ...backendEnv(emulator),
-    ...keysEnv(keys),
   };
+  // One key for all function apps; on Azure each has its own.
+  const hostKey = keys.functions;
   return {
-    provider: 'azure-tables',
-    name: PROVIDER_NAMES['azure-tables'],
-    headers: (name) => ({ ...bearer(name, keys), 'x-functions-key': keys.functions }),
     emulator,
-    firstPlace: 2,
-    // One key for all function apps; on Azure each has its own.
-    start: (name, port) =>
-      startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env, hostKey: keys.functions, port }),
+    start: (name, env, port) =>
+      startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env: { ...env, ...own }, hostKey, port }),
   };
 };
 
@@ -188,16 +187,12 @@ function endOf({ name, exited }: Emulator): AbortSignal {
 }
 
 /** The emulator's name in the comparison, and the process whose processor time it reads. */
-function backendEnv({ name, processId }: Emulator): HostEnv {
+function envBeside({ name, processId }: Emulator): HostEnv {
   return { STOWAGE_BACKEND: name, ...(processId === undefined ? {} : { STOWAGE_BACKEND_PROCESS: processId }) };
 }
 
 function dataFileIn(dataDir: string | undefined, provider: Provider): string | undefined {
   return dataDir && path.join(dataDir, DATA_FILES[provider]);
-}
-
-function bearer(name: FunctionName, { admin, compare }: LocalKeys): { readonly Authorization: string } {
-  return { Authorization: `Bearer ${name === 'compare' ? compare : admin}` };
 }
 
 function keysEnv(keys: LocalKeys): HostEnv {
