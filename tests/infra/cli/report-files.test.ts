@@ -7,7 +7,7 @@ import { readReport, writeReport } from '../../../infra/cli/report-files.ts';
 import { sampleCell, sampleReport } from '../../lab/report/sample-report.ts';
 import { testFolder } from '../../support/folder.ts';
 
-const FILES = ['compare.csv', 'compare.html', 'compare.json', 'compare.schema.json'];
+const FILES = ['compare.html', 'compare.json', 'compare.schema.json'];
 const CELLS = [sampleCell({}, { repetitions: 4 })];
 
 let folder: string;
