@@ -1,7 +1,7 @@
 // Runs one instance's part of a cell, next to its store.
 import { systemRuntime } from '../../store/index.ts';
 import { MIXES, type Provider, whyNot } from '../kit/dimensions.ts';
-import { countsBetween, increase, type Usage } from '../kit/provider-usage.ts';
+import { increase, usageBetween } from '../kit/provider-usage.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import { openDataset, type PrepareOptions, rampOf } from './dataset.ts';
 import { DRAIN_MS } from './phases.ts';
@@ -52,7 +52,7 @@ export async function runCell(
     ...start,
     recordsPerCall: MIXES[workload].recordsPerCall,
     ...counts,
-    usage: spent(before.usage, usage()),
+    usage: usageBetween(before.usage, usage()),
     store: before.store && increase(before.store, storeCounters()!),
     histogram: encodeHistogram(histogram),
     operations: histogram.totalCount,
@@ -80,11 +80,4 @@ function emptyCell(
     `no operation succeeded: ${provider} ${layout} ${workload} ${why || 'nothing was answered in time'}`,
     errors,
   );
-}
-
-function spent({ retries: earlier, ...before }: Usage, { retries: later, ...after }: Usage): Usage {
-  return {
-    ...increase(before, after),
-    retries: earlier === null || later === null ? null : countsBetween(earlier, later),
-  };
 }

@@ -15,7 +15,7 @@ import {
   WORKLOAD_WORDS,
 } from './names.ts';
 import type { Against, Report, ReportCell } from './report-schema.ts';
-import { whereWords } from './warnings.ts';
+import { leftOutWords, whereWords } from './warnings.ts';
 
 export function reportText(report: Report): string {
   const parts = [
@@ -99,16 +99,6 @@ function warningsText(report: Report): string {
   ]
     .flatMap(wrapped)
     .join('\n');
-}
-
-/** A line for each reason. */
-function leftOutWords(leftOut: Report['leftOut']): string[] {
-  return [...Map.groupBy(leftOut, ({ why }) => why)].map(([why, some]) => {
-    const names = some.map(
-      ({ provider, layout, workload }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout} in ${workload}`,
-    );
-    return `Left out: ${names.join(', ')}. ${why}`;
-  });
 }
 
 function searchesText(report: Report): string {

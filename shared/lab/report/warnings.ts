@@ -29,6 +29,16 @@ export function emulatorsWords(network: Circumstances['network']): string {
   return `emulators behind a network of ${each.join(', ')}`;
 }
 
+/** What no cell was tried for, a sentence for each reason. */
+export function leftOutWords(leftOut: Report['leftOut']): string[] {
+  return [...Map.groupBy(leftOut, ({ why }) => why)].map(([why, some]) => {
+    const names = some.map(
+      ({ provider, layout, workload }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout} in ${workload}`,
+    );
+    return `Left out: ${names.join(', ')}. ${why}`;
+  });
+}
+
 /** Differences between the places of clouds that are compared, a sentence each. */
 function unlikePlaces(places: readonly Place[]): string[] {
   const runtimes = [...new Set(places.map(({ runtime }) => runtime))];
