@@ -181,9 +181,7 @@ function ticksOf([low, high]: readonly [number, number]): number[] {
   return decades.flatMap((ten) => steps.map((step) => step * ten)).filter((tick) => tick >= low && tick <= high);
 }
 
-interface Label extends Pick<Point, 'cloud' | 'layout' | 'callers' | 'value'> {
-  readonly words: string;
-}
+type Label = Pick<Point, 'cloud' | 'layout' | 'callers' | 'value' | 'words'>;
 
 /** The last point's figure beside each line's end, moved so that no two of a panel overlap. */
 function labelsOf(points: readonly Point[], [low, high]: readonly [number, number], height: number): Label[] {

@@ -32,20 +32,14 @@ function beside(
   other: Partial<Pick<ReportCell, 'provider' | 'layout'>>,
   cells: readonly ReportCell[],
 ): Comparison[] {
-  const wanted = { ...loadOf(cell), ...other };
-  const found = cells.find((one) => {
-    const load = loadOf(one);
-    return (
-      Object.entries(wanted).every(([name, value]) => load[name as keyof typeof load] === value) &&
-      (one.containerKib === null || one.containerKib === cell.containerKib)
-    );
-  });
+  const { containerKib, ...wanted } = { ...coordinatesOf(cell), ...other };
+  const names = Object.keys(wanted) as (keyof typeof wanted)[];
+  const found = cells.find(
+    (one) =>
+      names.every((name) => one[name] === wanted[name]) &&
+      (one.containerKib === null || one.containerKib === containerKib),
+  );
   return found === undefined ? [] : [comparisonOf(cell, found)];
-}
-
-function loadOf(cell: ReportCell) {
-  const { containerKib: _, ...load } = coordinatesOf(cell);
-  return load;
 }
 
 function comparisonOf(cell: ReportCell, other: ReportCell): Comparison {
