@@ -8,7 +8,7 @@ export const REST = [
   'tests/conformance/datastore-sdk.test.ts',
   'tests/faults/*.test.ts',
   'tests/infra/*.test.ts',
-  'tests/infra/{emulators,lab,package,plugin}/**/*.test.ts',
+  'tests/infra/{emulators,package,plugin}/**/*.test.ts',
   'tests/infra/cli/command-lines.test.ts',
   'tests/infra/hosts/contract/contract.test.ts',
   'tests/infra/start/interrupt.test.ts',

@@ -15,7 +15,6 @@ const COMMANDS = {
   scale: () => import('./lab/scale/scale.ts'),
   growth: () => import('./lab/growth.ts'),
   figures: () => import('./lab/figures.ts'),
-  experiments: () => import('./lab/experiments/experiments.ts'),
   emulators: () => import('./emulators/start-emulators.ts'),
   dev: () => import('./start/dev.ts'),
 };

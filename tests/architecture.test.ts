@@ -70,7 +70,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'processes: node: | package: shared/lab/kit/ esbuild fflate node: | plain: zod node:',
     `cli: ${STORE} functions/http/json-text.ts functions/http/key-text.ts shared/lab/ zod node:`,
     `emulators: ${STORE} shared/drivers/slow/ shared/lab/kit/ node: | hosts: node:`,
-    `start: shared/lab/ node: | lab: ${STORE} shared/drivers/ shared/lab/ js-yaml msgpackr papaparse node:`,
+    `start: shared/lab/ node: | lab: ${STORE} shared/drivers/ shared/lab/ node:`,
     'plugin: functions/http/key-text.ts shared/lab/plan/ zod node: | run.mjs',
     'check.mjs: node:',
   ],
@@ -90,8 +90,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'plain-place.ts',
     'datastore-entities.ts: infra/plain/ @google-cloud/datastore-api node: | azure-rows.ts: infra/plain/ @azure/data-tables',
   ],
-  'infra/lab': ['scale | experiments', '*.ts'],
-  'infra/lab/experiments': ['codecs.ts', 'documents.ts', 'serializers.ts', 'experiments.ts'],
+  'infra/lab': ['scale', '*.ts'],
   'infra/plugin': ['context', 'clouds', 'stack', 'commands', '*.ts'],
 };
 
@@ -144,7 +143,7 @@ const ABSENT: readonly (readonly [what: string, files: RegExp, pattern: RegExp])
   ['a provider, in the engine', ENGINE, /datastore|azure|firestore/i],
   [
     'a clock, a timer or chance, in virtual time',
-    /^shared\/(lab\/scale\/|lab\/kit\/(scheduled-runtime|virtual-time)|drivers\/slow\/)/,
+    /^shared\/(lab\/scale\/|lab\/kit\/virtual-time|drivers\/slow\/)/,
     /\b(Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval|Math\.random|randomBytes|randomUUID|process\.(?!nextTick)|fetch\()/,
   ],
   [

@@ -8,8 +8,8 @@ import {
   type DatasetRequest,
   datasetRequestSchema,
   datasetSchema,
+  type Place,
 } from '../../shared/lab/load/cell.ts';
-import type { Place } from '../../shared/lab/load/instance-place.ts';
 import { CellError } from '../../shared/lab/load/run-cell.ts';
 import { type App, createApp, type FrameOptions } from '../http/http-app.ts';
 import { openToPages } from '../http/cors.ts';

@@ -1,7 +1,7 @@
 // Opens the stores that a comparison measures, tells their usage from their drivers' counters, and
 // runs the cells on targets that are made at the first request.
 import { type DriverCounters, measured } from '../../shared/drivers/measured.ts';
-import { billableOf } from '../../shared/lab/cost/billable.ts';
+import { billableOf } from '../../shared/lab/cost/prices.ts';
 import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import type { Usage } from '../../shared/lab/kit/provider-usage.ts';
 import { prepareDataset, removeDataset } from '../../shared/lab/load/dataset.ts';

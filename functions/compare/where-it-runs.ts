@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import * as z from 'zod';
-import type { Place } from '../../shared/lab/load/instance-place.ts';
-import type { ProcessorTimes, ThreadTimes } from '../../shared/lab/load/processor-shares.ts';
-import type { CellTargets } from '../../shared/lab/load/targets.ts';
+import type { Place } from '../../shared/lab/load/cell.ts';
+import type { CellTargets, ProcessorTimes, ThreadTimes } from '../../shared/lab/load/targets.ts';
 
 type Fact = 'provider' | 'platform' | 'backend' | 'isEmulator' | 'region' | 'instanceId' | 'memoryBytes';
 

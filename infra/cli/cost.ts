@@ -4,8 +4,7 @@ import { assumptionsOf, type Bill, type Estimate, estimateOf, type Workload } fr
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
 import { type Meter, regionOf, regionText } from '../../shared/lab/cost/prices.ts';
 import { PROVIDERS, USERS_LAYOUTS } from '../../shared/lab/kit/dimensions.ts';
-import { cents } from '../../shared/lab/kit/figure-format.ts';
-import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
+import { cents, textTable, wrapped } from '../../shared/lab/kit/figure-format.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import { RECORD_BYTES_MAX } from '../../shared/store/index.ts';
 import { choice, command, type CommandLine, positiveNumber, UsageError, wholeNumber } from './command-options.ts';

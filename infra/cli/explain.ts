@@ -1,8 +1,7 @@
 // `stowage explain`: the requests, bytes and dollars of operations, before any of them runs.
 import { PRICES_2026_11 } from '../../shared/lab/cost/prices-2026-11.ts';
-import { operationPriceList, type OperationPrices } from '../../shared/lab/cost/operation-prices.ts';
-import { dollars } from '../../shared/lab/kit/figure-format.ts';
-import { textTable, wrapped } from '../../shared/lab/kit/text-table.ts';
+import { operationPriceList, type OperationPrices } from '../../shared/lab/cost/prices.ts';
+import { dollars, textTable, wrapped } from '../../shared/lab/kit/figure-format.ts';
 import type { ContainerInfo, Store } from '../../shared/store/index.ts';
 import { FROM, storeCommand } from './data/open-store.ts';
 import { given } from './command-options.ts';

@@ -1,7 +1,7 @@
 // The options of `npm start` and `stowage compare`: which plan, what to change in it, and what to
 // compare the result with.
 import * as z from 'zod';
-import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/coordinates.ts';
+import { CONTAINER_KIB_LEAST, CONTAINER_KIB_MAX } from '../../shared/lab/load/cell.ts';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, RECORD_FORMS, WORKLOADS } from '../../shared/lab/kit/dimensions.ts';
 import { PERCENTILES, type Plan, type PlanInput, planOf, PLANS, planSchema } from '../../shared/lab/plan/plan.ts';
 import { COMPARED } from '../../shared/lab/report/against.ts';

@@ -6,7 +6,7 @@ import { type EntityName, type FrontOptions, placeFront } from './azurite-front/
 import type { Body } from './azurite-front/entity-size.ts';
 import type { Journal } from './datastore/storage/journal.ts';
 import { type Emulator, type ProcessOptions, startProcess } from './emulator.ts';
-import { profileOf, slowCloud } from './emulated-network.ts';
+import { NO_NETWORK, slowCloud } from './emulated-network.ts';
 
 /** Azurite's built-in account. The key is public: every installation has it. */
 export const AZURITE_ACCOUNT_NAME = 'devstoreaccount1';
@@ -111,7 +111,7 @@ interface StrictOptions extends Pick<TableServerOptions, 'port'> {
 /** Azurite in this process behind the strict front. */
 export async function startStrictAzurite({
   port = 0,
-  network = slowCloud(profileOf('none', 'azure-tables')),
+  network = slowCloud(NO_NETWORK.profiles['azure-tables']),
 }: StrictOptions = {}): Promise<Emulator> {
   const azurite = await startTableServer({ port });
   const { httpServer: server, metadataStore: store, address } = azurite;

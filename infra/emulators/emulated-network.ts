@@ -15,16 +15,16 @@ import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import type { Runtime } from '../../shared/store/index.ts';
 
-/**
- * How late answers are: `cloud` as the service's, `25ms` by this median, `a.json,b.json` as in
- * these reports of `stowage doctor`.
- */
-export type Network = 'none' | 'cloud' | `${number}ms` | `${string}.json`;
+/** How late answers are, as the option names it, and of each service. */
+export interface Network {
+  readonly name: string;
+  readonly profiles: Readonly<Record<Provider, SlowProfile>>;
+}
 
-const PROFILES: Readonly<Record<Provider, SlowProfile>> = {
-  datastore: DATASTORE_PROFILE,
-  'azure-tables': AZURE_TABLES_PROFILE,
-};
+const CLOUD: Network['profiles'] = { datastore: DATASTORE_PROFILE, 'azure-tables': AZURE_TABLES_PROFILE };
+
+/** Without a network nothing is late, but a partition has its limit. */
+export const NO_NETWORK: Network = { name: 'none', profiles: evenProfiles(0) };
 
 /** The n-th request of every run takes the same draw. */
 const SEED = 1;
@@ -35,40 +35,31 @@ export const NETWORK = {
   help: 'how late the emulators answer: as their services do, at once, by a median of N ms, as in 25ms, or as reports of stowage doctor say, as in a.json,b.json',
 } as const;
 
-/** Throws a UsageError. */
+/** Reads the files, where it names some. Throws a UsageError. */
 export function networkOf(text: string): Network {
-  if (text === 'none' || text === 'cloud') return text;
-  if (isFiles(text)) {
-    reportsIn(text);
-    return text;
+  if (text === 'none') return NO_NETWORK;
+  if (text === 'cloud') return { name: text, profiles: CLOUD };
+  if (text.endsWith('.json')) {
+    const reports = text
+      .split(',')
+      .map(reportIn)
+      .map(({ provider, profile }) => [provider, profile]);
+    return { name: text, profiles: { ...CLOUD, ...Object.fromEntries(reports) } };
   }
-  const [, ms] = /^(\d+(?:\.\d+)?)ms$/.exec(text) ?? [];
-  if (ms === undefined || Number(ms) <= 0 || Number(ms) > MS_MOST)
-    throw new UsageError(
-      `--network takes cloud, none, or a round trip of more than 0 and at most ${MS_MOST} ms such as 25ms, or reports of stowage doctor (*.json), not ${text}`,
-    );
-  return `${Number(ms)}ms`;
+  const ms = Number(/^(\d+(?:\.\d+)?)ms$/.exec(text)?.[1]);
+  if (ms > 0 && ms <= MS_MOST) return { name: `${ms}ms`, profiles: evenProfiles(ms) };
+  throw new UsageError(
+    `--network takes cloud, none, or a round trip of more than 0 and at most ${MS_MOST} ms such as 25ms, or reports of stowage doctor (*.json), not ${text}`,
+  );
 }
 
-/** Without a network nothing is late, but a partition has its limit. */
-export function profileOf(network: Network, provider: Provider): SlowProfile {
-  const profile = PROFILES[provider];
-  if (network === 'cloud') return profile;
-  if (isFiles(network)) return reportsIn(network).find((report) => report.provider === provider)?.profile ?? profile;
-  return evenly(network === 'none' ? 0 : Number.parseFloat(network), profile);
-}
-
-function isFiles(text: string): text is `${string}.json` {
-  return text.endsWith('.json');
+function evenProfiles(ms: number): Network['profiles'] {
+  return { datastore: evenly(ms, DATASTORE_PROFILE), 'azure-tables': evenly(ms, AZURE_TABLES_PROFILE) };
 }
 
 interface DoctorReport {
   readonly provider: Provider;
   readonly profile: SlowProfile;
-}
-
-function reportsIn(files: string): DoctorReport[] {
-  return files.split(',').map(reportIn);
 }
 
 /** Throws a UsageError if the file is no report, or has no times. */
@@ -77,7 +68,7 @@ function reportIn(file: string): DoctorReport {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as DoctorReport;
     const { read, query, commit, sigma } = report.profile;
-    if ([read, query, commit].every(({ ms }) => ms > 0) && sigma >= 0 && report.provider in PROFILES) return report;
+    if ([read, query, commit].every(({ ms }) => ms > 0) && sigma >= 0 && report.provider in CLOUD) return report;
   } catch (error) {
     cause = error;
   }

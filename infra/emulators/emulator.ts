@@ -1,7 +1,7 @@
 // The interface of every emulator, and how one starts in a process of its own.
 import { fileURLToPath } from 'node:url';
 import { startSupervised, untilReady } from '../processes/supervised.ts';
-import type { Network } from './emulated-network.ts';
+import { type Network, NO_NETWORK } from './emulated-network.ts';
 
 /** An emulator that is ready, on 127.0.0.1. */
 export interface Emulator {
@@ -34,11 +34,11 @@ export interface ProcessOptions {
 export async function startProcess(
   kind: 'datastore' | 'azurite' | 'strict-azurite',
   emulator: string,
-  { port = 0, network = 'none', dataFile }: ProcessOptions,
+  { port = 0, network = NO_NETWORK, dataFile }: ProcessOptions,
 ): Promise<Emulator> {
-  const name = network === 'none' ? emulator : `${emulator} behind a network (${network})`;
+  const name = network.name === 'none' ? emulator : `${emulator} behind a network (${network.name})`;
   const data = dataFile === undefined ? [] : [`--data=${dataFile}`];
-  const args = [PROCESS, kind, `--port=${port}`, `--network=${network}`, ...data];
+  const args = [PROCESS, kind, `--port=${port}`, `--network=${JSON.stringify(network)}`, ...data];
   const child = startSupervised(process.execPath, args);
   await untilReady(name, child, () => ADDRESS.test(child.output()), READY_TIMEOUT_MS);
   const [, endpoint, processId] = ADDRESS.exec(child.output())!;

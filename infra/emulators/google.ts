@@ -1,8 +1,9 @@
 // Starts Google's Firestore emulator in Datastore mode by its jar, because the SDK's command leaves
 // shells behind.
+import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { exists, onPath } from '../processes/on-path.ts';
+import { onPath } from '../processes/on-path.ts';
 import { answersOk, freePort, startSupervised, untilReady } from '../processes/supervised.ts';
 import type { Emulator } from './emulator.ts';
 
@@ -36,7 +37,7 @@ export async function findGoogleEmulator(
   const gcloud = await onPath('gcloud', env);
   if (gcloud === undefined) return missing(`no ${NAME}: gcloud is not on PATH`);
   const jar = path.resolve(path.dirname(await realpath(gcloud)), '..', 'platform', COMPONENT, JAR);
-  if (!(await exists(jar))) return missing(`no ${NAME}: ${jar} does not exist`);
+  if (!existsSync(jar)) return missing(`no ${NAME}: ${jar} does not exist`);
   const java = await onPath('java', env);
   if (java === undefined) return missing(`the ${NAME} needs java, which is not on PATH`);
   return { found: true, java, jar };

@@ -5,7 +5,7 @@ import type { Provider } from '../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../shared/lab/kit/random.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, clientsEnvironment, startStrictAzurite } from './azurite.ts';
 import { startDatastoreEmulator } from './datastore/index.ts';
-import { profileOf, slowCloud, TIMERS } from './emulated-network.ts';
+import { NO_NETWORK, slowCloud, TIMERS } from './emulated-network.ts';
 
 /** In each run the n-th request that a fault may meet takes the same random number. */
 const SEED = 1;
@@ -95,7 +95,7 @@ interface Injected extends Required<FaultOptions> {
 
 /** A network that is never late, and its faults, which are the same for both protocols. */
 function faultsBefore(provider: Provider) {
-  const cloud = slowCloud(profileOf('none', provider));
+  const cloud = slowCloud(NO_NETWORK.profiles[provider]);
   const all = new Set<Injected>();
   const meet = (kind: SlowRequest['kind']): Injected[] => {
     const met = [...all].filter((fault) => [kind, 'any'].includes(fault.kind) && fault.random() < fault.share);

@@ -2,7 +2,7 @@
 import { choice, UsageError } from '../cli/command-options.ts';
 import { type Emulator, type ProcessOptions, startProcess } from './emulator.ts';
 import { findGoogleEmulator, startGoogleEmulator } from './google.ts';
-import { type Network, networkOf } from './emulated-network.ts';
+import { type Network, networkOf, NO_NETWORK } from './emulated-network.ts';
 
 export type DatastoreName = 'embedded' | 'google';
 
@@ -18,12 +18,11 @@ export function datastoreOf(text: string): DatastoreName {
 }
 
 /** `--network`, or else the default. Google's emulator is never late, so then neither cloud is. */
-export function networkBefore(name: DatastoreName, text: string | undefined, byDefault: Network): Network {
-  const network = text === undefined ? undefined : networkOf(text);
-  if (name === 'embedded') return network ?? byDefault;
-  if (network !== undefined && network !== 'none')
+export function networkBefore(name: DatastoreName, text: string | undefined, byDefault: 'cloud' | 'none'): Network {
+  if (name === 'embedded') return networkOf(text ?? byDefault);
+  if (text !== undefined && text !== 'none')
     throw new UsageError("--network does not go with --datastore google: Google's emulator always answers at once");
-  return 'none';
+  return NO_NETWORK;
 }
 
 /** Starts a process. If Google's emulator is missing, the error tells how to install it. */

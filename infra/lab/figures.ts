@@ -6,7 +6,7 @@ import { command, refusing, runCommand } from '../cli/command-options.ts';
 import { readReport } from '../cli/report-files.ts';
 import { factor } from '../../shared/lab/kit/figure-format.ts';
 import { median } from '../../shared/lab/kit/numbers.ts';
-import { isSame, type Ratio } from '../../shared/lab/kit/ratio.ts';
+import { isSame, type Ratio } from '../../shared/lab/kit/figure.ts';
 import { chosenFor } from '../../shared/lab/report/sentences.ts';
 import { LAYOUT_WORDS, list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
 import type { Comparison, Report } from '../../shared/lab/report/report-schema.ts';

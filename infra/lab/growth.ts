@@ -1,9 +1,8 @@
 // `npm run growth`: what calls of a packed table cost as it grows, in counts that are exact.
 import { type CommandLine, command, runCommand, wholeNumber } from '../cli/command-options.ts';
-import { textTable } from '../../shared/lab/kit/text-table.ts';
+import { textTable } from '../../shared/lab/kit/figure-format.ts';
 import { FIGURES, type Figures } from '../../shared/lab/growth/counted.ts';
-import { GOAL_BYTES, goalRows, missesOf } from '../../shared/lab/growth/goals.ts';
-import { callRows, type Cell, type Row } from '../../shared/lab/growth/rows.ts';
+import { callRows, type Cell, GOAL_BYTES, goalRows, missesOf, type Row } from '../../shared/lab/growth/rows.ts';
 
 const GROWTH = command({
   name: 'npm run growth --',

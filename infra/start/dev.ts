@@ -7,11 +7,10 @@ import { refusing, runCommand, UsageError } from '../cli/command-options.ts';
 import { openLink } from '../../shared/lab/page/link.ts';
 import { checkJournal } from '../emulators/datastore/storage/journal.ts';
 import { freePort } from '../processes/supervised.ts';
-import { type Clouds, DATA_FILES, type RunningCloud, startClouds } from './local-clouds.ts';
+import { type Clouds, DATA_FILES, type RunningCloud, startClouds, watch } from './local-clouds.ts';
 import { runJob } from './job.ts';
 import { lockFolder } from './lock-folder.ts';
 import { DEV, type DevOptions, devOptionsOf } from './start-options.ts';
-import { watch } from './watch-sources.ts';
 
 /** Two functions on each of two clouds. */
 const PORTS = 4;

@@ -7,7 +7,7 @@ import { type Provider, PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
 import { PROVIDER_NAMES } from '../../shared/lab/report/names.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startAzurite, startStrictProcess } from '../emulators/azurite.ts';
 import type { Emulator } from '../emulators/emulator.ts';
-import type { Network } from '../emulators/emulated-network.ts';
+import { type Network, NO_NETWORK } from '../emulators/emulated-network.ts';
 import { type DatastoreName, startDatastore } from '../emulators/which-datastore.ts';
 import { startAzureHost } from '../hosts/azure-host.ts';
 import { startGcpHost } from '../hosts/gcp-host.ts';
@@ -63,6 +63,9 @@ export interface CloudsOptions {
 
 const PROJECT_ID = 'stowage-local';
 
+/** Records and compare. */
+const PORTS_OF_A_CLOUD = 2;
+
 export const DATA_FILES = { datastore: 'datastore.bin', 'azure-tables': 'azure-tables.bin' } as const;
 
 /** Starts emulators and hosts. If one of them fails, throws with everything closed again. */
@@ -85,9 +88,11 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
     signal.throwIfAborted();
     const startOn = async (provider: Provider) => {
       const ground = await GROUNDS[provider]({ ...options, keys }, packages);
-      opened.push(ground.emulator);
+      const { emulator } = ground;
+      opened.push(emulator);
       const start = async (name: FunctionName, place: number): Promise<FunctionHost> => {
-        const host = await ground.start(name, firstPort && firstPort + ground.firstPlace + place);
+        const port = firstPort && firstPort + PORTS_OF_A_CLOUD * PROVIDERS.indexOf(provider) + place;
+        const host = await ground.start(name, { ...envBeside(emulator), ...keysEnv(keys) }, port);
         opened.push(host);
         return host;
       };
@@ -95,10 +100,16 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
       const [records, ...compares] = await allEnded([start('records', 0), ...starting]);
       const hosts = [['records', records] as const, ...compares.map((host) => ['compare', host] as const)];
       return {
-        ...ground,
+        provider,
+        name: PROVIDER_NAMES[provider],
+        emulator,
+        headers: (name: FunctionName) => ({
+          Authorization: `Bearer ${name === 'compare' ? keys.compare : keys.admin}`,
+          ...(provider === 'azure-tables' && { 'x-functions-key': keys.functions }),
+        }),
         recordsUrl: records.url,
         compareUrls: compares.map(({ url }) => url) as [string, ...string[]],
-        ended: endOf(ground.emulator),
+        ended: endOf(emulator),
         hosts,
         output: () => hosts.map(([, host]) => tail(host.output())).join('\n'),
       };
@@ -113,11 +124,10 @@ export async function startClouds(options: CloudsOptions): Promise<Clouds> {
   }
 }
 
-interface Ground extends Pick<RunningCloud, 'provider' | 'name' | 'headers'> {
+interface Ground {
   readonly emulator: Emulator;
-  /** Where the ports of its functions begin, counted from the first port. */
-  readonly firstPlace: number;
-  start(name: FunctionName, port?: number): Promise<FunctionHost>;
+  /** `env`: what all functions beside this emulator are told. */
+  start(name: FunctionName, env: HostEnv, port?: number): Promise<FunctionHost>;
 }
 
 /** As `Promise.all`, but rejects only once all have settled, so that all can be closed. */
@@ -133,48 +143,37 @@ type LayGround = (
   packages: readonly UnpackedFunction[],
 ) => Promise<Ground>;
 
-const layGoogle: LayGround = async (options, packages) => {
-  const { keys, datastore, network = 'none', dataDir } = options;
+const layGoogle: LayGround = async ({ datastore, network = NO_NETWORK, dataDir }, packages) => {
   const emulator = await startDatastore(datastore, { network, dataFile: dataFileIn(dataDir, 'datastore') });
-  const env = {
+  const own = {
     GOOGLE_CLOUD_PROJECT: PROJECT_ID,
     DATASTORE_EMULATOR_HOST: emulator.endpoint.replace(/^https?:\/\//, ''),
-    ...backendEnv(emulator),
-    ...keysEnv(keys),
     // Otherwise Google's libraries look for the metadata server of a cloud machine first.
     METADATA_SERVER_DETECTION: 'none',
   };
   return {
-    provider: 'datastore',
-    name: PROVIDER_NAMES.datastore,
-    headers: (name) => bearer(name, keys),
     emulator,
-    firstPlace: 0,
-    start: (target, port) => startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env, port }),
+    start: (target, env, port) =>
+      startGcpHost({ bundleDir: folderOf(packages, 'gcp', target), target, env: { ...env, ...own }, port }),
   };
 };
 
-const layAzure: LayGround = async ({ keys, network = 'none', dataDir }, packages) => {
+const layAzure: LayGround = async ({ keys, network = NO_NETWORK, dataDir }, packages) => {
   const emulator =
-    network === 'none'
+    network.name === 'none'
       ? await startAzurite({ inProcess: false, dataFile: dataFileIn(dataDir, 'azure-tables') })
       : await startStrictProcess({ network });
-  const env = {
+  const own = {
     STOWAGE_TABLES_ENDPOINT: emulator.endpoint,
     STOWAGE_TABLES_ACCOUNT: AZURITE_ACCOUNT_NAME,
     STOWAGE_TABLES_KEY: AZURITE_ACCOUNT_KEY,
-    ...backendEnv(emulator),
-    ...keysEnv(keys),
   };
+  // One key for all function apps; on Azure each has its own.
+  const hostKey = keys.functions;
   return {
-    provider: 'azure-tables',
-    name: PROVIDER_NAMES['azure-tables'],
-    headers: (name) => ({ ...bearer(name, keys), 'x-functions-key': keys.functions }),
     emulator,
-    firstPlace: 2,
-    // One key for all function apps; on Azure each has its own.
-    start: (name, port) =>
-      startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env, hostKey: keys.functions, port }),
+    start: (name, env, port) =>
+      startAzureHost({ bundleDir: folderOf(packages, 'azure', name), env: { ...env, ...own }, hostKey, port }),
   };
 };
 
@@ -188,7 +187,7 @@ function endOf({ name, exited }: Emulator): AbortSignal {
 }
 
 /** The emulator's name in the comparison, and the process whose processor time it reads. */
-function backendEnv({ name, processId }: Emulator): HostEnv {
+function envBeside({ name, processId }: Emulator): HostEnv {
   return { STOWAGE_BACKEND: name, ...(processId === undefined ? {} : { STOWAGE_BACKEND_PROCESS: processId }) };
 }
 
@@ -196,15 +195,35 @@ function dataFileIn(dataDir: string | undefined, provider: Provider): string | u
   return dataDir && path.join(dataDir, DATA_FILES[provider]);
 }
 
-function bearer(name: FunctionName, { admin, compare }: LocalKeys): { readonly Authorization: string } {
-  return { Authorization: `Bearer ${name === 'compare' ? compare : admin}` };
-}
-
 function keysEnv(keys: LocalKeys): HostEnv {
   const roles = KEY_NAMES.filter((name) => name !== 'functions');
   return Object.fromEntries(roles.map((role) => [`STOWAGE_${role.toUpperCase()}_KEYS`, keys[role]]));
 }
 
-export function tail(output: string): string {
+function tail(output: string): string {
   return output.trimEnd().split('\n').slice(-8).join('\n');
+}
+
+/** As severityOf writes it. JSON would escape these quotes in the text of a caller. */
+const ERROR = '"severity":"ERROR"';
+
+/** Prints log lines of errors. Calls `onEnd` with the reason when a process ends. */
+export function watch(
+  { name: cloud, hosts, ended }: Pick<RunningCloud, 'name' | 'hosts' | 'ended'>,
+  print: (line: string) => void,
+  onEnd: (why: string) => void,
+): void {
+  const say = (): void => onEnd(`${cloud}: ${(ended.reason as Error).message}`);
+  if (ended.aborted) say();
+  ended.addEventListener('abort', say);
+  for (const [name, host] of hosts) {
+    host.onLine((line) => {
+      if (line.includes(ERROR)) print(`${cloud}, ${name}: ${line}`);
+    });
+    void host.exited.then((code) => {
+      onEnd(
+        `${cloud}: the process of ${name} has ended with exit code ${code}; its last output:\n${tail(host.output())}`,
+      );
+    });
+  }
 }

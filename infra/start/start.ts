@@ -1,21 +1,31 @@
 // `npm start`: starts both clouds, writes and reads a record through each, and compares them.
 import path from 'node:path';
 import type { Endpoint } from '../../shared/lab/plan/endpoint.ts';
-import { heatUp } from '../../shared/lab/plan/heat-up.ts';
+import { runPlan } from '../../shared/lab/plan/coordinator.ts';
+import { planSchema } from '../../shared/lab/plan/plan.ts';
 import { emulatorsWords } from '../../shared/lab/report/warnings.ts';
 import type { Circumstances } from '../../shared/lab/report/report-schema.ts';
 import { runComparison, sourceFacts } from '../cli/comparison.ts';
 import { EXIT } from '../cli/exit.ts';
 import { makeFolder } from '../cli/report-folder.ts';
 import { runCommand } from '../cli/command-options.ts';
-import { profileOf } from '../emulators/emulated-network.ts';
 import { type Clouds, type RunningCloud, startClouds } from './local-clouds.ts';
 import { runJob } from './job.ts';
 import { START, type StartOptions, startOptionsOf } from './start-options.ts';
 import { proveRecord } from './proof.ts';
 
-/** Emulators and hosts are several times slower for their first ten thousand operations or so. */
-const HEAT_UP_MS = 4_000;
+/**
+ * Runs first, and is not counted: emulators, and hosts whose code is not compiled yet, are several
+ * times slower for their first ten thousand operations. Its failures are met again by the plan.
+ */
+const HEAT_UP = planSchema.parse({
+  workloads: ['load', 'ycsb-a'],
+  callers: [8],
+  records: 500,
+  durationMs: 800,
+  warmup: { leastMs: 0, mostMs: 0, severalWritersMs: 0 },
+  repetitions: 1,
+});
 
 /** Datasets are removed, and the report is written, before the processes are ended. */
 const CLOSE_TIMEOUT_MS = 30_000;
@@ -57,9 +67,11 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
     urls: compareUrls,
     headers: headers('compare'),
   }));
-  console.log(`Warming up for about ${HEAT_UP_MS / 1_000} s ...`);
+  console.log('Warming up for about 5 s ...');
   const fetchIt = fetchFrom(clouds.running);
-  await heatUp(HEAT_UP_MS, `h${Date.now().toString(36)}`, { endpoints, signal, fetch: fetchIt });
+  const instances = [Math.max(...options.plan.instances)];
+  await runPlan({ ...HEAT_UP, instances }, `h${Date.now().toString(36)}`, { endpoints, signal, fetch: fetchIt });
+  signal.throwIfAborted();
   const code = await runComparison({
     ...options,
     outDir: path.resolve(options.outDir),
@@ -77,12 +89,12 @@ async function compare(clouds: Clouds, options: StartOptions, signal: AbortSigna
 }
 
 function networkOf({ network, providers }: StartOptions): Circumstances['network'] {
-  if (network === 'none') return null;
+  if (network.name === 'none') return null;
   const roundTrips = providers.map((provider) => {
-    const { read, commit } = profileOf(network, provider);
+    const { read, commit } = network.profiles[provider];
     return { provider, readMs: read.ms, commitMs: commit.ms };
   });
-  return { name: network, roundTrips };
+  return { name: network.name, roundTrips };
 }
 
 /** Fails at once, with the reason, if the emulator of the cloud has ended. */

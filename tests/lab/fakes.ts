@@ -1,20 +1,26 @@
-// A baseline and a store without a provider, in virtual time, and results as functions answer them.
+// A baseline, a store of known service times and functions without a provider, in virtual time, and
+// results as functions answer them.
 import type { Baseline } from '../../shared/lab/work/baseline.ts';
 import {
   type CellRequest,
   type CellRequestInput,
   cellRequestSchema,
   type CellResult,
+  type Place,
+  type StoreCounters,
+  storeCountersSchema,
 } from '../../shared/lab/load/cell.ts';
-import type { Place } from '../../shared/lab/load/instance-place.ts';
-import { type StoreCounters, storeCountersSchema } from '../../shared/lab/load/store-counters.ts';
 import type { CellTargets } from '../../shared/lab/load/targets.ts';
-import { tenantOf } from '../../shared/lab/work/record-keys.ts';
-import type { Provider } from '../../shared/lab/kit/dimensions.ts';
+import { tenantOf } from '../../shared/lab/work/sample-records.ts';
+import { isOfContainers, MIXES, type Provider } from '../../shared/lab/kit/dimensions.ts';
 import { emptyUsage } from '../../shared/lab/kit/provider-usage.ts';
 import type { Runtime, Store, Table } from '../../shared/store/index.ts';
-import { type Clock } from './fake-store.ts';
-import { encodedOf } from './histogram-of.ts';
+import { ScheduledRuntime, Scheduler } from '../../shared/lab/kit/virtual-time.ts';
+import { seededRandom } from '../../shared/lab/kit/random.ts';
+import type { WindowOptions } from '../../shared/lab/load/window.ts';
+import type { Unit } from '../../shared/lab/work/layout-clients.ts';
+import { encodeHistogram, newHistogram, recordLatency } from '../../shared/lab/kit/histogram.ts';
+import { expect } from 'vitest';
 
 /** The place of a function beside an emulator. */
 export function placeOf(provider: Provider): Place {
@@ -216,4 +222,140 @@ export function result(change: Partial<CellResult> = {}): CellResult {
     memoryBytes: 100_000_000,
     ...change,
   };
+}
+
+/** A caller whose calls fail at once would never let time pass: a turn takes a millisecond. */
+class LoadRuntime extends ScheduledRuntime {
+  override nextTurn(): Promise<void> {
+    return this.watch(1);
+  }
+}
+
+/** Virtual time that a load runs in. Its wall clock has another zero. */
+export class Clock {
+  readonly #scheduler = new Scheduler(1);
+  readonly wallStartMs = 1_700_000_000_000;
+  readonly runtime: Runtime = new LoadRuntime(this.#scheduler, seededRandom(1));
+
+  /** Lets time pass until the work ends. */
+  async run<T>(work: Promise<T>): Promise<T> {
+    await this.#scheduler.run(work, Infinity);
+    return await work;
+  }
+}
+
+/** Answers one unit a server at a time; others queue in order. */
+export class FakeStore {
+  readonly #clock: Clock;
+  readonly #servers: number;
+  readonly #serviceMs: () => number;
+  readonly #queue: (() => void)[] = [];
+  #busy = 0;
+
+  constructor(clock: Clock, servers: number, serviceMs: () => number) {
+    this.#clock = clock;
+    this.#servers = servers;
+    this.#serviceMs = serviceMs;
+  }
+
+  unit(records = 1): Unit {
+    return {
+      records,
+      send: async () => {
+        if (this.#busy === this.#servers) await new Promise<void>((resolve) => this.#queue.push(resolve));
+        else this.#busy += 1;
+        await this.#clock.runtime.sleep(this.#serviceMs());
+        const next = this.#queue.shift();
+        if (next === undefined) this.#busy -= 1;
+        else next();
+        return [];
+      },
+    };
+  }
+}
+
+/** A window on this clock: one caller, one second. */
+export function windowOptions(clock: Clock, options: Partial<WindowOptions>): WindowOptions {
+  return {
+    callers: 1,
+    ratePerSecond: null,
+    arrivals: 'equidistant',
+    drawSeed: 1,
+    part: { index: 0, count: 1 },
+    durationMs: 1_000,
+    warmup: { leastMs: 200, mostMs: 1_000 },
+    windowAtMs: null,
+    drainMs: 10_000,
+    signal: new AbortController().signal,
+    runtime: clock.runtime,
+    ...options,
+  };
+}
+
+/** Milliseconds a call, whatever the number of callers: the store is never busy. */
+const LATENCY_MS = { record: 20, batch: 5, container: 2, 'container-sdk': 4 };
+
+/** The answer of the provider's function. A caller's calls follow each other without a pause. */
+export function fakeResult(request: CellRequest, provider: Provider): CellResult {
+  const { layout, workload, callers, durationMs, ratePerSecond } = request;
+  const latencyMs = LATENCY_MS[layout] * (provider === 'datastore' ? 1 : 2);
+  const operations = Math.round(
+    ratePerSecond === null ? (callers * durationMs) / latencyMs : (ratePerSecond * durationMs) / 1_000,
+  );
+  const { recordsPerCall } = MIXES[workload];
+  const records = operations * recordsPerCall;
+  const billable = { reads: operations, writes: operations, deletes: 0 };
+  return result({
+    provider,
+    layout,
+    workload,
+    place: placeOf(provider),
+    firstOperationMs: 2 * latencyMs,
+    recordsPerCall,
+    durationMs,
+    records,
+    recordsFirstHalf: records / 2,
+    recordsTotal: 2 * records,
+    usage: { ...emptyUsage(true), requests: operations, billable },
+    store: isOfContainers(layout) ? { ...COUNTERS, commits: operations } : null,
+    histogram: encodedOf(operations, latencyMs),
+    operations,
+    behindMsMax: ratePerSecond === null ? null : 0,
+  });
+}
+
+type Answer = (request: CellRequest, provider: Provider) => Response | Promise<Response>;
+
+const succeed: Answer = (request, provider) => Response.json(fakeResult(request, provider));
+
+/** Reaches both clouds' functions by host: `https://datastore`, `https://azure-tables`. */
+export function fakeFunctions(answer = succeed): typeof fetch {
+  return async (input, init) => {
+    const { host, pathname } = new URL(input instanceof Request ? input.url : input);
+    init?.signal?.throwIfAborted();
+    if (pathname !== '/v1/compare/cells') return new Response(null, { status: 204 });
+    return await answer(JSON.parse(init!.body as string) as CellRequest, host as Provider);
+  };
+}
+
+export function histogramOf(latenciesMs: readonly number[]): ReturnType<typeof newHistogram> {
+  const histogram = newHistogram();
+  for (const latencyMs of latenciesMs) recordLatency(histogram, latencyMs);
+  return histogram;
+}
+
+/** As it stands in a result: of so many operations that took equally long. */
+export function encodedOf(operations: number, latencyMs: number): string {
+  return encodeHistogram(histogramOf(Array<number>(operations).fill(latencyMs)));
+}
+
+/** Theory gives `expected`; `share` is the share of it by which `found` may differ at most. */
+export function expectWithin(found: number, expected: number, share: number): void {
+  expect(Math.abs(found / expected - 1), `${found} is not ${expected}`).toBeLessThan(share);
+}
+
+/** No figure between the two is better than another. */
+export function expectBetween(found: number, low: number, high: number): void {
+  expect(found).toBeGreaterThan(low);
+  expect(found).toBeLessThan(high);
 }

@@ -1,5 +1,5 @@
 // The actions of clients, and how a seed draws a client's list of them.
-import { chunks } from '../../shared/lab/kit/chunks.ts';
+import { chunks } from '../../shared/lab/kit/numbers.ts';
 import type { Chance } from './seeded-chance.ts';
 
 interface Base<Kind extends string> {

@@ -9,6 +9,6 @@ export default function setup({ vitest }: TestProject): (() => void) | undefined
   const files = globSync(REST, { cwd: vitest.config.root }).length;
   return () =>
     console.log(
-      `Left out: ${files} files of tests, of deployments, packages, experiments and commands. npm run test:rest runs them.`,
+      `Left out: ${files} files of tests, of deployments, packages and commands. npm run test:rest runs them.`,
     );
 }

@@ -1,7 +1,6 @@
 // A clock, timers and chance that a test drives. Real I/O beneath would break it.
 import { seededRandom } from '../../shared/lab/kit/random.ts';
-import { ScheduledRuntime } from '../../shared/lab/kit/scheduled-runtime.ts';
-import { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
+import { ScheduledRuntime, Scheduler } from '../../shared/lab/kit/virtual-time.ts';
 import { loadHash } from '../../shared/store/system/hash.ts';
 
 // No virtual time passes while WebAssembly compiles.

@@ -1,13 +1,13 @@
 // `stowage doctor`: tries an account or an emulator, and writes a report to attach to an issue.
 import { writeFile } from 'node:fs/promises';
-import { textTable, wrapped } from '../../../shared/lab/kit/text-table.ts';
+import { textTable, wrapped } from '../../../shared/lab/kit/figure-format.ts';
 import { ADDRESS_HELP } from '../data/address.ts';
 import { EXIT } from '../exit.ts';
 import { exitCodeOf } from '../interrupt.ts';
 import {
   command,
-  given,
   type CommandLine,
+  given,
   runCommand,
   type RunnableCommand,
   UsageError,

@@ -1,7 +1,7 @@
 // Spreads cells over worker threads. A cell's result depends on the cell alone.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { eachInFlight } from '../../../shared/lab/load/closed-loop.ts';
+import { eachInFlight } from '../../../shared/lab/load/loops.ts';
 import type { Cell, Layout, Played, Times } from '../../../shared/lab/scale/play-row.ts';
 import { nameOf, type Row } from '../../../shared/lab/scale/scale-rows.ts';
 

@@ -2,7 +2,7 @@
 import { untilInterrupted } from '../../cli/interrupt.ts';
 import { choice, type CommandLine, command, runCommand, UsageError, wholeNumber } from '../../cli/command-options.ts';
 import { median } from '../../../shared/lab/kit/numbers.ts';
-import { textTable } from '../../../shared/lab/kit/text-table.ts';
+import { textTable } from '../../../shared/lab/kit/figure-format.ts';
 import { AZURE_TABLES_PROFILE, DATASTORE_PROFILE, type SlowProfile } from '../../../shared/drivers/slow/profiles.ts';
 import type { Layout, Played } from '../../../shared/lab/scale/play-row.ts';
 import { EVEN_PROFILE, type Goal, nameOf, type Row, ROWS } from '../../../shared/lab/scale/scale-rows.ts';

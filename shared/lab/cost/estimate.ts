@@ -1,8 +1,15 @@
 // A month's bill of a table on one cloud in each layout: what each meter counts, times its price.
 import { type Provider, type UsersLayout, USERS_LAYOUTS } from '../kit/dimensions.ts';
 import { sum } from '../kit/numbers.ts';
-import type { BillableOperations } from './billable.ts';
-import { dollarsEach, type Meter, METERS, type PriceList, type ProviderPrices, regionOf } from './prices.ts';
+import {
+  type BillableOperations,
+  dollarsEach,
+  type Meter,
+  METERS,
+  type PriceList,
+  type ProviderPrices,
+  regionOf,
+} from './prices.ts';
 
 /** A table, what is done with it on each day, and by what calls of a function. */
 export interface Workload {

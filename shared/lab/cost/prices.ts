@@ -1,5 +1,9 @@
-// The form of a price list; a dated file has the numbers.
-import type { Provider } from '../kit/dimensions.ts';
+// The form of a price list, what each provider bills of a driver's work, and its dollars. A dated
+// file has the numbers.
+import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
+import * as z from 'zod';
+import type { Usage } from '../kit/provider-usage.ts';
+import type { DriverCounters } from '../../drivers/measured.ts';
 
 /**
  * Meters. `reads`, `writes`, `deletes`: entities on Datastore, requests on Azure. `storageGib`: GiB
@@ -76,4 +80,82 @@ export function regionOf({ providers }: PriceList, provider: Provider, region: s
 /** The region's name, with the kind of storage where there are several. */
 export function regionText({ region, kind }: RegionPrices): string {
   return kind === '' ? region : `${region}, ${kind}`;
+}
+
+const dollars = z.number().min(0);
+
+/** The prices of one provider's operations in one region. */
+const operationPricesSchema = z.strictObject({
+  region: z.string(),
+  /** Names one billable operation. */
+  billed: z.string(),
+  dollarsPerRead: dollars,
+  dollarsPerWrite: dollars,
+  dollarsPerDelete: dollars,
+  source: z.string(),
+});
+
+/** As a report carries them. */
+export const operationPriceListSchema = z.strictObject({
+  /** `YYYY-MM` when the sources were read. */
+  date: z.string(),
+  providers: z.record(z.enum(PROVIDERS), operationPricesSchema),
+});
+
+export type OperationPrices = z.infer<typeof operationPricesSchema>;
+export type OperationPriceList = z.infer<typeof operationPriceListSchema>;
+
+/** The list's operations in each provider's default region. */
+export function operationPriceList({ date, providers }: PriceList): OperationPriceList {
+  return {
+    date,
+    providers: {
+      datastore: operationPrices(providers.datastore),
+      'azure-tables': operationPrices(providers['azure-tables']),
+    },
+  };
+}
+
+function operationPrices({ billed, regions: [region] }: ProviderPrices): OperationPrices {
+  const { reads, writes, deletes } = region.prices;
+  return {
+    region: regionText(region),
+    billed,
+    dollarsPerRead: dollarsEach(reads),
+    dollarsPerWrite: dollarsEach(writes),
+    dollarsPerDelete: dollarsEach(deletes),
+    source: reads.source,
+  };
+}
+
+/** Dollars for a million records that cost what these `records` did. */
+export function dollarsPerMillionRecords(
+  { reads, writes, deletes }: BillableOperations,
+  records: number,
+  prices: OperationPrices,
+): number {
+  const { dollarsPerRead, dollarsPerWrite, dollarsPerDelete } = prices;
+  const spent = reads * dollarsPerRead + writes * dollarsPerWrite + deletes * dollarsPerDelete;
+  return (spent / records) * 1_000_000;
+}
+
+/** Operations as the provider bills them; a list counts as a read. */
+export type BillableOperations = Usage['billable'];
+
+/** Requests sent and operations billed since the counters began. */
+export function billableOf(
+  provider: Provider,
+  counters: DriverCounters,
+): { readonly requests: number; readonly billable: BillableOperations } {
+  const { readCalls, writeCalls, removeCalls, listCalls, entitiesAsked, removals } = counters;
+  const reads = entitiesAsked + listCalls;
+  if (provider === 'azure-tables')
+    return {
+      requests: reads + writeCalls + removals,
+      billable: { reads, writes: writeCalls, deletes: removals },
+    };
+  return {
+    requests: readCalls + writeCalls + removeCalls + listCalls,
+    billable: { reads, writes: counters.inserts + counters.patches + counters.replaces, deletes: removals },
+  };
 }

@@ -1,6 +1,6 @@
-// Figures in words: the same for the page, the terminal and the live page.
-import type { Figure } from './figure.ts';
-import type { Ratio } from './ratio.ts';
+// Figures in words, the same for the page, the terminal and the live page, and tables for
+// terminals.
+import type { Figure, Ratio } from './figure.ts';
 
 /** `12,345`. */
 export function whole(value: number): string {
@@ -52,22 +52,6 @@ export function whyUndecided({ verdict, pairs }: Ratio): string | undefined {
   return pairs === 1 ? 'one run' : 'too few runs to tell';
 }
 
-const TIMES = [
-  { unit: 'ns', seconds: 1e-9 },
-  { unit: 'µs', seconds: 1e-6 },
-  { unit: 'ms', seconds: 1e-3 },
-  { unit: 's', seconds: 1 },
-] as const;
-
-/** Three digits: `12.3 µs`, `1,234 bytes`. Times change to the unit that suits them. */
-export function withUnit(value: number, unit: string): string {
-  const given = TIMES.find((one) => one.unit === unit);
-  if (given === undefined) return `${threeDigits(value)} ${unit}`;
-  const seconds = value * given.seconds;
-  const suits = TIMES.findLast((one) => seconds >= one.seconds) ?? TIMES[0];
-  return `${threeDigits(seconds / suits.seconds)} ${suits.unit}`;
-}
-
 /** `0.0123`, `2.58`, `113`, `1,234`. */
 export function threeDigits(value: number): string {
   return Math.abs(value) >= 1_000 ? whole(value) : String(Number(value.toPrecision(3)));
@@ -76,4 +60,23 @@ export function threeDigits(value: number): string {
 /** Drops each `false`, so that callers can write `isCold && 'it was cold'`. */
 export function said(...lines: readonly (string | false)[]): string[] {
   return lines.filter((line) => line !== false);
+}
+
+const COLUMNS_MAX = 110;
+
+/** The first `leftColumns` columns are text, the rest numbers. */
+export function textTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  leftColumns: number,
+): string {
+  const widths = header.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
+  const line = (cells: readonly string[]): string =>
+    `  ${cells.map((cell, at) => (at < leftColumns ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join('  ')}`.trimEnd();
+  return [line(header), ...rows.map(line)].join('\n');
+}
+
+/** In lines of at most 110 columns. */
+export function wrapped(text: string): string[] {
+  return text.match(new RegExp(`.{1,${COLUMNS_MAX}}(?= |$)`, 'g'))?.map((line) => line.trim()) ?? [];
 }

@@ -9,12 +9,6 @@ export const countsSchema = z.record(z.string(), z.int().min(1));
 
 export type Counts = z.infer<typeof countsSchema>;
 
-/** The increase of each code. */
-export function countsBetween(earlier: Counts, later: Counts): Counts {
-  const differences = Object.entries(later).map(([code, times]) => [code, times - (earlier[code] ?? 0)] as const);
-  return Object.fromEntries(differences.filter(([, times]) => times > 0));
-}
-
 /** The increase of each counter, nested ones too. Both have the same shape. */
 export function increase<Counters extends object>(before: Counters, after: Counters): Counters {
   return combined([before, after], ([earlier = 0, later = 0]) => later - earlier);
@@ -62,6 +56,14 @@ export const usageSchema = z.strictObject({
 });
 
 export type Usage = z.infer<typeof usageSchema>;
+
+/** What was spent from one reading to a later one. */
+export function usageBetween({ retries: earlier, ...before }: Usage, { retries: later, ...after }: Usage): Usage {
+  const spent = increase(before, after);
+  if (earlier === null || later === null) return { ...spent, retries: null };
+  const retries = Object.entries(later).map(([code, times]) => [code, times - (earlier[code] ?? 0)] as const);
+  return { ...spent, retries: Object.fromEntries(retries.filter(([, times]) => times > 0)) };
+}
 
 /** All retries together, by code; null where an SDK hides them. */
 export function retriesOf(all: readonly Pick<Usage, 'retries'>[]): Counts | null {

@@ -1,6 +1,7 @@
 // Virtual time. One heap holds all events, and the seed decides between events of one moment. After
 // each event all code runs until it waits, so that the same seed gives the same run.
-import { seededRandom } from './random.ts';
+import { type Random, seededRandom } from './random.ts';
+import type { Runtime } from '../../store/contract/runtime.ts';
 
 /** The process of an event. A dead one misses it; a sleeping one gets it when it wakes. */
 export interface Owner {
@@ -181,4 +182,45 @@ function turn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
+}
+
+const START_WALL_MS = 1_700_000_000_000;
+
+/** Work takes no virtual time; only timers and replies let time pass. */
+export class ScheduledRuntime implements Runtime {
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+
+  constructor(scheduler: Scheduler, random: Random) {
+    this.#scheduler = scheduler;
+    this.#random = random;
+  }
+
+  wallMs(): number {
+    return Math.floor(START_WALL_MS + this.#scheduler.nowMs);
+  }
+
+  monotonicMs(): number {
+    return this.#scheduler.nowMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.watch(ms, signal);
+  }
+
+  watch(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#scheduler.after(ms, undefined, signal);
+  }
+
+  nextTurn(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  busyShare(): number {
+    return 0;
+  }
+
+  random(bytes: number): Uint8Array {
+    return Uint8Array.from({ length: bytes }, () => Math.floor(this.#random() * 256));
+  }
 }

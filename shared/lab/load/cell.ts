@@ -1,11 +1,97 @@
-// A request to one instance for its part of a cell's run, and the answer, both as JSON.
+// A cell: its coordinates, the request to one instance for its part of a run, and the answer, both
+// as JSON.
 import * as z from 'zod';
 import { ARRIVALS, KEY_CHOICES, LAYOUTS, PROVIDERS, RECORD_FORMS, WORKLOADS } from '../kit/dimensions.ts';
 import { countsSchema, usageSchema } from '../kit/provider-usage.ts';
-import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from './coordinates.ts';
-import { placeSchema } from './instance-place.ts';
-import { STEADINESS } from './steady.ts';
-import { storeCountersSchema } from './store-counters.ts';
+
+const share = z.number().min(0).max(1);
+const count = z.int().min(0);
+const milliseconds = z.number().min(0);
+
+/** Whether a warm-up ended because the rate of replies changed no more (phases.ts). */
+export const STEADINESS = ['steady', 'unsteady', 'not known'] as const;
+
+export type Steadiness = (typeof STEADINESS)[number];
+
+/** Most callers in flight on one instance. */
+export const CALLERS_MAX = 256;
+/** KiB of a container on both clouds: entities end below 704 on Azure, below 977 on Datastore. */
+export const CONTAINER_KIB_LEAST = 16;
+export const CONTAINER_KIB_MAX = 703;
+const CONTAINER_RANGE = `a container has ${CONTAINER_KIB_LEAST} to ${CONTAINER_KIB_MAX} KiB, which both clouds take; null is as much as each of them takes`;
+/** Most instances that one cell runs on. */
+export const INSTANCES_MAX = 64;
+
+export const coordinatesSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  layout: z.enum(LAYOUTS),
+  workload: z.enum(WORKLOADS),
+  /** Bytes of a record's fields together. */
+  recordBytes: z.int().min(200).max(60_000),
+  /** Null: as much as the provider takes, and in layouts without containers. */
+  containerKib: z.int().min(CONTAINER_KIB_LEAST, CONTAINER_RANGE).max(CONTAINER_KIB_MAX, CONTAINER_RANGE).nullable(),
+  /** Function instances that generate the load together. */
+  instances: z.int().min(1).max(INSTANCES_MAX),
+  /** On each instance: callers of a closed loop; of an open loop the most operations in flight. */
+  callers: z.int().min(1).max(CALLERS_MAX),
+  /** Calls that begin a second, on all instances together: an open loop. Null: a closed one. */
+  ratePerSecond: z.number().positive().nullable(),
+});
+
+/** All of it together names a cell: two cells with the same coordinates are the same cell. */
+export type Coordinates = z.infer<typeof coordinatesSchema>;
+
+export const placeSchema = z.strictObject({
+  provider: z.enum(PROVIDERS),
+  /** `local`: a process beside an emulator. */
+  platform: z.enum(['google-cloud-run', 'azure-functions', 'local']),
+  /** The answering service: `Google Cloud Datastore`, or an emulator's name. */
+  backend: z.string().min(1),
+  /** If so, no figure says anything about a cloud's speed. */
+  isEmulator: z.boolean(),
+  /** As the cloud spells it; null where the platform does not tell. */
+  region: z.string().nullable(),
+  /** The platform's id of the instance; of a local process one of its own, drawn as it starts. */
+  instanceId: z.string().min(1),
+  memoryBytes: z.number().positive().nullable(),
+  /** Processors that the instance may use; parts of one are possible. */
+  processors: z.number().positive().nullable(),
+  processorModel: z.string(),
+  /** `Linux 6.1.0 x64`. */
+  system: z.string(),
+  /** `Node.js 24.21.0`. */
+  runtime: z.string(),
+  /** Package -> version, of the store and of the SDK that its layouts and the others use. */
+  versions: z.record(z.string(), z.string()),
+  /** The function's; null where it was built outside of a repository. */
+  commit: z.string().nullable(),
+});
+
+export type Place = z.infer<typeof placeSchema>;
+
+/** As `table.stats()` has them, of one piece of work. */
+export const storeCountersSchema = z.strictObject({
+  commits: count,
+  /** Commits of other processes that reads have shown. */
+  foreignCommits: count,
+  /** Reads sent before a commit, because others had probably written to the container. */
+  readsFirst: count,
+  /** Pauses before a commit, because another process was splitting the container. */
+  yields: count,
+  /** Containers that were split, for their size or for their traffic. */
+  splits: count,
+  contentionSplits: count,
+  /** Splits for contention that others' commits prevented. */
+  lostSplits: count,
+});
+
+export type StoreCounters = z.infer<typeof storeCountersSchema>;
+
+/** The counters that a comparison keeps. */
+export function countersIn(stats: StoreCounters): StoreCounters {
+  const names = storeCountersSchema.keyof().options;
+  return Object.fromEntries(names.map((name) => [name, stats[name]])) as StoreCounters;
+}
 
 /** Records of one dataset are numbered below this: keys are a bijection of 32-bit numbers. */
 export const RECORD_INDEX_MAX = 0xffff_ffff;
@@ -29,7 +115,7 @@ export const datasetRequestSchema = z.strictObject({
   containerKib: containerKib.default(null),
   /** Determines the fields of the records. */
   seed: z.int().min(0).max(0xffff_ffff).default(1),
-  /** Milliseconds since 1970, from when the load may grow (ramp.ts). Null: no limit. */
+  /** Milliseconds since 1970, from when the load may grow (dataset.ts). Null: no limit. */
   rampedSinceMs: z.number().min(0).nullable().default(null),
 });
 
@@ -40,7 +126,7 @@ export const arrivalsSchema = z.enum(ARRIVALS).default('poisson');
 export const warmupSchema = z.strictObject({
   /** At least so long. */
   leastMs: z.int().min(0).max(60_000).default(300),
-  /** Then until it is steady (steady.ts), but no longer than this; not below `leastMs`. */
+  /** Then until it is steady (phases.ts), but no longer than this; not below `leastMs`. */
   mostMs: z.int().min(0).max(60_000).default(1_500),
 });
 
@@ -76,10 +162,6 @@ export type CellRequestInput = z.input<typeof cellRequestSchema>;
 export type CellRequest = z.output<typeof cellRequestSchema>;
 export type DatasetRequest = z.output<typeof datasetRequestSchema>;
 
-const share = z.number().min(0).max(1);
-const count = z.int().min(0);
-const milliseconds = z.number().min(0);
-
 /** One instance's answer. */
 export const cellResultSchema = z.strictObject({
   provider: z.enum(PROVIDERS),
@@ -96,7 +178,7 @@ export const cellResultSchema = z.strictObject({
   recordsPerCall: z.int().min(1),
   warmup: z.strictObject({
     durationMs: milliseconds,
-    /** By the test of steady.ts. Not known after too few replies. */
+    /** Not known after too few replies. */
     steadiness: z.enum(STEADINESS),
     /** Failed records of the warm-up. */
     errors: count,

@@ -1,22 +1,27 @@
 // The records that a workload begins with: loaded before it is measured, and removed after all.
+// Real Datastore has a rule for new data: 500 operations per second, half as many more every five
+// minutes. https://cloud.google.com/datastore/docs/best-practices
 import { type Runtime, StoreError, systemRuntime } from '../../store/index.ts';
-import { chunks } from '../kit/chunks.ts';
-import { keyOf } from '../work/record-keys.ts';
-import type { RecordFields } from '../work/sample-records.ts';
-import { MIXES } from '../work/workloads.ts';
-import type { CellRequest, DatasetRequest } from './cell.ts';
-import { eachInFlight } from './closed-loop.ts';
-import { isOfContainers } from '../kit/dimensions.ts';
+import { chunks, sum } from '../kit/numbers.ts';
+import { keyOf, type RecordFields } from '../work/sample-records.ts';
+import { isOfContainers, MIXES } from '../kit/dimensions.ts';
+import { type CellRequest, countersIn, type DatasetRequest, type Place, type StoreCounters } from './cell.ts';
+import { eachInFlight } from './loops.ts';
 import { batchClient, containerClient, type LayoutClient, recordClient, sendCall } from '../work/layout-clients.ts';
 import { type Operation, operationSource } from '../work/operation-source.ts';
-import type { Place } from './instance-place.ts';
-import { Ramp, type RampOptions } from './ramp.ts';
-import { countersIn, type StoreCounters } from './store-counters.ts';
 import type { CellTargets, DatasetTargets } from './targets.ts';
 import type { Usage } from '../kit/provider-usage.ts';
 
 /** Calls in flight while a dataset is loaded: enough to keep either provider busy. */
 const PRELOAD_CONCURRENCY = 4;
+
+/** The rule's beginning, its growth, and how often it grows. */
+const FIRST_PER_SECOND = 500;
+const GROWTH = 1.5;
+const STEP_MS = 300_000;
+
+/** The wait of a caller that is held up before it asks again. */
+const PAUSE_MS = 5;
 
 /** A layout's client of a dataset, and running totals of what it spends. */
 export interface OpenDataset {
@@ -81,19 +86,39 @@ export async function prepareDataset(
   await sendAll(client, [last], ramp, signal);
 }
 
+/** Keeps one instance's operations, counted from its beginning, below the rule. */
+export interface Ramp {
+  /** Resolves when an operation may be sent, or when `isOver`. */
+  turn(isOver: () => boolean, signal: AbortSignal): Promise<void>;
+  readonly hasHeld: boolean;
+}
+
 /** Undefined if the request asks for none, on emulators, and elsewhere than on Datastore. */
 export function rampOf(
   rampedSinceMs: CellRequest['rampedSinceMs'],
   place: Pick<Place, 'isEmulator' | 'provider'>,
   usage: () => Usage,
-  { instances, runtime }: Pick<RampOptions, 'instances'> & { readonly runtime: Runtime },
+  { instances, runtime }: { readonly instances: number; readonly runtime: Runtime },
 ): Ramp | undefined {
   if (rampedSinceMs === null || place.isEmulator || place.provider !== 'datastore') return undefined;
-  const spent = (): number => {
-    const { reads, writes, deletes } = usage().billable;
-    return reads + writes + deletes;
+  // Entity operations: a layout that packs many records into one is held up less.
+  const spent = (): number => sum(Object.values(usage().billable));
+  const [startMs, spentBefore] = [runtime.monotonicMs(), spent()];
+  const elapsedMs = Math.max(0, runtime.wallMs() - rampedSinceMs);
+  const isAllowed = (): boolean => {
+    const allowed = allowedBetween(elapsedMs, elapsedMs + runtime.monotonicMs() - startMs) / instances;
+    return spent() - spentBefore < Math.max(1, allowed);
   };
-  return new Ramp({ elapsedMs: Math.max(0, runtime.wallMs() - rampedSinceMs), instances, spent, runtime });
+  const ramp = {
+    hasHeld: false,
+    async turn(isOver: () => boolean, signal: AbortSignal): Promise<void> {
+      while (!isOver() && !isAllowed()) {
+        ramp.hasHeld = true;
+        await runtime.watch(PAUSE_MS, signal);
+      }
+    },
+  };
+  return ramp;
 }
 
 async function isThere(client: LayoutClient, key: string): Promise<boolean> {
@@ -130,4 +155,16 @@ export async function removeDataset(
   const { store } = await openStore('own');
   const settled = await Promise.allSettled([baseline.remove(dataset, signal), store.drop(dataset, { signal })]);
   for (const one of settled) if (one.status === 'rejected') throw one.reason;
+}
+
+/** Operations allowed between two moments, in milliseconds since the dataset's first one. */
+export function allowedBetween(fromMs: number, toMs: number): number {
+  let allowed = 0;
+  for (let atMs = fromMs; atMs < toMs;) {
+    const step = Math.floor(atMs / STEP_MS);
+    const nextMs = Math.min(toMs, (step + 1) * STEP_MS);
+    allowed += (FIRST_PER_SECOND * GROWTH ** step * (nextMs - atMs)) / 1_000;
+    atMs = nextMs;
+  }
+  return allowed;
 }

@@ -1,16 +1,14 @@
 // Runs one instance's part of a cell, next to its store.
 import { systemRuntime } from '../../store/index.ts';
-import type { Provider } from '../kit/dimensions.ts';
-import { MIXES, whyNot } from '../work/workloads.ts';
-import { countsBetween, increase, type Usage } from '../kit/provider-usage.ts';
+import { MIXES, type Provider, whyNot } from '../kit/dimensions.ts';
+import { increase, usageBetween } from '../kit/provider-usage.ts';
 import type { CellRequest, CellResult } from './cell.ts';
 import { openDataset, type PrepareOptions, rampOf } from './dataset.ts';
 import { DRAIN_MS } from './phases.ts';
 import { encodeHistogram } from '../kit/histogram.ts';
 import type { LayoutClient } from '../work/layout-clients.ts';
 import { operationSource } from '../work/operation-source.ts';
-import { processorShares } from './processor-shares.ts';
-import type { CellTargets } from './targets.ts';
+import { type CellTargets, processorShares } from './targets.ts';
 import { runWindow, type WindowResult } from './window.ts';
 
 /** No operation succeeded; the codes say why. */
@@ -54,7 +52,7 @@ export async function runCell(
     ...start,
     recordsPerCall: MIXES[workload].recordsPerCall,
     ...counts,
-    usage: spent(before.usage, usage()),
+    usage: usageBetween(before.usage, usage()),
     store: before.store && increase(before.store, storeCounters()!),
     histogram: encodeHistogram(histogram),
     operations: histogram.totalCount,
@@ -82,11 +80,4 @@ function emptyCell(
     `no operation succeeded: ${provider} ${layout} ${workload} ${why || 'nothing was answered in time'}`,
     errors,
   );
-}
-
-function spent({ retries: earlier, ...before }: Usage, { retries: later, ...after }: Usage): Usage {
-  return {
-    ...increase(before, after),
-    retries: earlier === null || later === null ? null : countsBetween(earlier, later),
-  };
 }

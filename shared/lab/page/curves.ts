@@ -1,11 +1,83 @@
-// Curves over callers, a panel for each cloud and a line for each layout, both axes logarithmic: an
-// equal distance is an equal ratio. Cells where the machine was the limit are hollow.
+// Curves over callers, a row for each workload and each size, a panel for each cloud and a line for
+// each layout. Both axes are logarithmic: an equal distance is an equal ratio. Cells where the
+// machine was the limit are hollow.
+import { isOfContainers, type Layout, LAYOUTS, PROVIDERS } from '../kit/dimensions.ts';
+import type { Figure } from '../kit/figure.ts';
+import { intervalText, said, threeDigits, whole } from '../kit/figure-format.ts';
+import { loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from '../report/names.ts';
+import type { Report, ReportCell } from '../report/report-schema.ts';
 import { axisX, axisY, dot, gridY, line, plot, pointer, ruleX, text, tip } from '@observablehq/plot';
-import { LAYOUTS, type Layout, PROVIDERS } from '../kit/dimensions.ts';
-import { intervalText, threeDigits } from '../kit/figure-format.ts';
-import { loadWords, PROVIDER_SHORT_NAMES } from '../report/names.ts';
-import type { ReportCell } from '../report/report-schema.ts';
-import type { Measure, Row } from './curve-rows.ts';
+
+export interface Row {
+  readonly id: string;
+  readonly title: string;
+  /** The sentences on the workload; empty where nothing is compared, or in another row of it. */
+  readonly sentence: string;
+  /** What is counted a second, such as `reads`. */
+  readonly units: string;
+  readonly cells: readonly ReportCell[];
+  /** The ticks of its axis, in order: all of the plan's, whether they have run or not. */
+  readonly callers: readonly number[];
+}
+
+export function rowsOf({ cells, sentences, plan }: Pick<Report, 'cells' | 'sentences' | 'plan'>): Row[] {
+  const closed = cells.filter(({ ratePerSecond }) => ratePerSecond === null);
+  const groups = Map.groupBy(closed, ({ workload, recordBytes, instances }) =>
+    [workload, recordBytes, instances].join(' '),
+  );
+  const told = new Set<string>();
+  return [...groups.values()].flatMap((group) => {
+    const stored = group.filter(({ layout }) => isOfContainers(layout));
+    const sizes = new Set(stored.length === 0 ? [null] : stored.map(({ containerKib }) => containerKib));
+    return [...sizes].map((containerKib) => {
+      const own = group.filter((cell) => !isOfContainers(cell.layout) || cell.containerKib === containerKib);
+      const { workload, recordBytes, instances } = own[0]!;
+      const { doing, units } = WORKLOAD_WORDS[workload];
+      const texts = told.has(workload) ? [] : sentences.filter((one) => one.workload === workload);
+      told.add(workload);
+      const isOneOfSizes = closed.some((cell) => cell.recordBytes !== recordBytes);
+      return {
+        id: [workload, recordBytes, instances, containerKib ?? ''].join('-'),
+        title: [
+          doing + (isOneOfSizes ? ` of ${whole(recordBytes)} bytes` : ''),
+          ...said(instances > 1 && `by ${instances} instances`),
+          ...said(containerKib !== null && `in containers of ${containerKib} KiB`),
+        ].join(', '),
+        sentence: texts.map(({ text }) => text.replace(`${doing}: `, '')).join(' '),
+        units,
+        cells: own,
+        callers: [...new Set([...plan.callers, ...own.map(({ callers }) => callers)])].toSorted((a, b) => a - b),
+      };
+    });
+  });
+}
+
+/** What a curve may show over callers. */
+export interface Measure {
+  readonly name: string;
+  /** `reads a second`. */
+  readonly label: (units: string) => string;
+  /** Null where replies are too few for it. */
+  readonly of: (cell: ReportCell) => Pick<Figure, 'median' | 'low' | 'high'> | null;
+}
+
+/** The first is shown until another one is chosen. */
+export const MEASURES: readonly Measure[] = [
+  { name: 'rate', label: (units) => `${units} a second`, of: ({ recordsPerSecond }) => recordsPerSecond },
+  { name: 'p50', label: () => 'half of the calls within, ms', of: ({ latency }) => alone(latency.p50Ms) },
+  { name: 'p99', label: () => '99 of 100 calls within, ms', of: ({ latency }) => alone(latency.p99Ms) },
+];
+
+export const BILL: Measure = {
+  name: 'bill',
+  label: (units) => `dollars per million ${units}`,
+  of: ({ dollarsPerMillionRecords }) => dollarsPerMillionRecords,
+};
+
+/** Percentiles are of all runs together, so that they have no interval. */
+function alone(value: number | null): ReturnType<Measure['of']> {
+  return value === null ? null : { median: value, low: value, high: value };
+}
 
 /** Shapes tell layouts apart where colours do not, as on paper. */
 const SYMBOLS = { record: 'square', batch: 'triangle', container: 'circle', 'container-sdk': 'diamond' } as const;
@@ -109,9 +181,7 @@ function ticksOf([low, high]: readonly [number, number]): number[] {
   return decades.flatMap((ten) => steps.map((step) => step * ten)).filter((tick) => tick >= low && tick <= high);
 }
 
-interface Label extends Pick<Point, 'cloud' | 'layout' | 'callers' | 'value'> {
-  readonly words: string;
-}
+type Label = Pick<Point, 'cloud' | 'layout' | 'callers' | 'value' | 'words'>;
 
 /** The last point's figure beside each line's end, moved so that no two of a panel overlap. */
 function labelsOf(points: readonly Point[], [low, high]: readonly [number, number], height: number): Label[] {

@@ -2,10 +2,9 @@
 import { LAYOUTS } from '../kit/dimensions.ts';
 import { failureWords, LAYOUT_WORDS, PROVIDER_NAMES, ranWords, recordWords } from '../report/names.ts';
 import type { Report } from '../report/report-schema.ts';
-import { whereWords } from '../report/warnings.ts';
-import { curvesOf, GLYPHS } from './curves.ts';
+import { leftOutWords, whereWords } from '../report/warnings.ts';
+import { BILL, curvesOf, GLYPHS, MEASURES, type Row, rowsOf } from './curves.ts';
 import { byId, element, say } from './dom.ts';
-import { BILL, MEASURES, type Row, rowsOf } from './curve-rows.ts';
 import {
   againstParts,
   cellTables,
@@ -32,7 +31,9 @@ export function draw(report: Report): void {
   fold('goals', 'Goals', listOf(report.goals.map(({ text, isMet }) => `${isMet ? 'met' : 'missed'}: ${text}`)));
   fold('searches', 'Highest rates that hold a latency', searchParts(report));
   fold('against', 'Against an earlier report', againstParts(report));
-  fold('warnings', 'Warnings, and what is left out', listOf([...report.warnings, ...leftOutWords(report)]));
+  const failed = report.failures.map((failure) => `Failed: ${failureWords(failure)}`);
+  const warnings = [...report.warnings, ...failed, ...leftOutWords(report.leftOut)];
+  fold('warnings', 'Warnings, and what is left out', listOf(warnings));
   fold('places', 'Where it ran', listOf(placeWords(report)));
   fold('repeat', 'Repeat it', repeatParts(report));
 }
@@ -99,15 +100,6 @@ function troublesOf({ endedEarly, failures, leftovers }: Report): string[] {
     ...leftovers.map(
       ({ provider, dataset, error }) => `Not removed, it is billed: ${PROVIDER_NAMES[provider]}, ${dataset}: ${error}`,
     ),
-  ];
-}
-
-function leftOutWords({ failures, leftOut }: Report): string[] {
-  return [
-    ...failures.map((failure) => `Failed: ${failureWords(failure)}`),
-    ...leftOut.map(({ provider, layout, workload, why }) => {
-      return `Left out: ${PROVIDER_NAMES[provider]}, ${layout}, ${workload}: ${why}`;
-    }),
   ];
 }
 

@@ -1,5 +1,5 @@
-// The link that opens the live page filled in. Addresses and keys stand in its fragment, which
-// browsers send nowhere; the page takes it out of the address bar.
+// What a page is given: a report, which it shows instead of its form, or addresses and keys in the
+// fragment of its link, which browsers send nowhere; the page takes it out of the address bar.
 import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
 
 export interface Keys {
@@ -24,4 +24,14 @@ export function openLink(
     for (const field of FIELDS) if (values[field] !== undefined) fragment.set(`${provider}-${field}`, values[field]);
   }
   return `${urls[named[0]!]}/v1/compare#${fragment.toString()}`;
+}
+
+const PLACE = /(<script id="data" type="application\/json">)[^]*?(<\/script>)/;
+
+/** `html` is the page without a report. Throws if it has no place for one. */
+export function withReport(html: string, report: object): string {
+  if (!PLACE.test(html)) throw new Error('the page has no place for a report');
+  // `</script>` and `<!--` in a text would end or change the element.
+  const json = JSON.stringify(report).replaceAll('<', String.raw`\u003c`);
+  return html.replace(PLACE, (_, opening: string, closing: string) => opening + json + closing);
 }

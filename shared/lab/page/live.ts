@@ -1,20 +1,19 @@
-// The live page: the coordinator of `npm start` in a browser, drawn while it runs.
+// The live page: the coordinator of `npm start` in a browser, drawn while it runs. It remembers the
+// datasets that it made until they are removed, because a tab may be closed before. It stores no
+// keys.
 import { PRICES_2026_11 } from '../cost/prices-2026-11.ts';
 import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
-import { groupsOf } from '../plan/plan-cells.ts';
+import { groupsOf, type Plan } from '../plan/plan.ts';
 import { runPlan } from '../plan/coordinator.ts';
 import { checkEndpoint, type Endpoint, messageOf, NoAnswerError } from '../plan/endpoint.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome } from '../plan/outcome.ts';
-import type { Plan } from '../plan/plan.ts';
-import { reportCsv } from '../report/csv.ts';
 import { cellWords, PROVIDER_NAMES } from '../report/names.ts';
 import { reportOf } from '../report/report.ts';
 import type { Circumstances, Report } from '../report/report-schema.ts';
 import { byId, say } from './dom.ts';
 import { draw } from './draw.ts';
-import { withReport } from './embed.ts';
+import { withReport } from './link.ts';
 import { FormError, PlanForm } from './form.ts';
-import { commandOf, forget, note, notGone } from './made.ts';
 
 /** Drawing takes processor time, which the functions may share. */
 const DRAWN_EVERY_MS = 2_000;
@@ -118,12 +117,11 @@ function eventWords(event: Exclude<PlanEvent, { readonly dataset: string }>): st
   return event.kind === 'begun' ? `${done}: ${cellWords(event.cell)}, run ${event.repetition} …` : `${done}.`;
 }
 
-/** The report to keep: as a page like this one, as data, and as a table of its runs. */
+/** The report to keep: as a page like this one, and as data. */
 function offer(report: Report, html: string): void {
   const files = [
     new Blob([withReport(html, report)], { type: 'text/html' }),
     new Blob([JSON.stringify(report, undefined, 2)], { type: 'application/json' }),
-    new Blob([reportCsv(report)], { type: 'text/csv' }),
   ];
   for (const [at, link] of byId('downloads').querySelectorAll('a').entries()) {
     URL.revokeObjectURL(link.href);
@@ -176,4 +174,42 @@ function circumstancesOf(started: Date, endpoints: readonly Endpoint[]): Circums
       return { provider, ran, why: ran ? 'chosen' : 'not chosen' };
     }),
   };
+}
+
+/** A space stands neither in an address nor in a dataset's name. */
+const MARK = 'stowage-made ';
+
+/** A dataset, and the address of the function that removes it. */
+export interface Made {
+  readonly url: string;
+  readonly dataset: string;
+}
+
+function note(event: PlanEvent, urlOf: (provider: Provider) => string): void {
+  if (event.kind !== 'making' && event.kind !== 'gone') return;
+  const name = nameOf({ url: urlOf(event.provider), dataset: event.dataset });
+  if (event.kind === 'making') localStorage.setItem(name, '');
+  else localStorage.removeItem(name);
+}
+
+/** Datasets not removed yet, also those of a run in another tab. */
+function notGone(): Made[] {
+  return Object.keys(localStorage).flatMap((name) => {
+    if (!name.startsWith(MARK)) return [];
+    const [url = '', dataset = ''] = name.slice(MARK.length).split(' ');
+    return [{ url, dataset }];
+  });
+}
+
+function forget(made: readonly Made[]): void {
+  for (const one of made) localStorage.removeItem(nameOf(one));
+}
+
+/** For a shell: `H` is the header with the key, `GATE` that of the platform's gate. */
+function commandOf({ url, dataset }: Made): string {
+  return `curl -X DELETE -H "$H" -H "$GATE" ${url}/v1/compare/datasets/${dataset}`;
+}
+
+function nameOf({ url, dataset }: Made): string {
+  return `${MARK}${url} ${dataset}`;
 }

@@ -1,15 +1,17 @@
 // The page's tables: every figure that curves and sentences leave out.
 import { decimal, dollars, factor, intervalText, whole, whyUndecided } from '../kit/figure-format.ts';
 import { PROVIDERS } from '../kit/dimensions.ts';
-import type { Ratio } from '../kit/ratio.ts';
-import { changeTable, type Entry, searchTable } from '../report/figure-tables.ts';
+import type { Ratio } from '../kit/figure.ts';
 import {
+  changeTable,
   commitWords,
+  type Entry,
   failedIn,
   loadWords,
   machineWords,
   PROVIDER_NAMES,
   PROVIDER_SHORT_NAMES,
+  searchTable,
   versionWords,
   WORKLOAD_WORDS,
 } from '../report/names.ts';

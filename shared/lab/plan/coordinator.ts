@@ -1,13 +1,20 @@
 // Runs a plan's cells in functions, one after another. A failed run is kept with its error, and the
 // others go on.
-import { groupsOf, type Item, leftOutOf } from './plan-cells.ts';
-import { Datasets } from './datasets.ts';
-import { type Endpoint, messageOf, NoAnswerError, RefusedError } from './endpoint.ts';
-import { type FanOut, runOnAll } from './fan-out.ts';
-import { mergeParts } from './merge.ts';
-import type { CellRun, FailedRun, PlanEvent, PlanOutcome, SearchRun } from './outcome.ts';
-import { type Plan, REPETITIONS_MAX } from './plan.ts';
+import { groupsOf, type Item, leftOutOf, type Plan, REPETITIONS_MAX } from './plan.ts';
+import { type Assigned, Datasets } from './datasets.ts';
+import { type Endpoint, messageOf, NoAnswerError, RefusedError, runPart, type Sending } from './endpoint.ts';
+import {
+  type CellRun,
+  type FailedRun,
+  mergeParts,
+  type PlanEvent,
+  type PlanOutcome,
+  type SearchRun,
+} from './outcome.ts';
 import { judged, searchRate, tryMsOf } from './rate-search.ts';
+import type { CellRequest, CellResult, Coordinates } from '../load/cell.ts';
+import { scramble32 } from '../kit/random.ts';
+import { MIXES } from '../kit/dimensions.ts';
 
 export interface CoordinatorOptions {
   readonly endpoints: readonly Endpoint[];
@@ -49,7 +56,13 @@ async function allEnded(runs: readonly Promise<void>[]): Promise<void> {
   await Promise.all(runs);
 }
 
-type Measured = Pick<FanOut, 'cell' | 'draw' | 'endpoint' | 'durationMs'>;
+interface Measured {
+  readonly cell: Coordinates;
+  readonly endpoint: Endpoint;
+  /** Operations and arrivals are drawn from it and the plan's seed. */
+  readonly draw: number;
+  readonly durationMs: number;
+}
 
 class PlanRun {
   readonly gathered = { runs: [] as CellRun[], searches: [] as SearchRun[], failures: [] as FailedRun[] };
@@ -126,7 +139,7 @@ class PlanRun {
     // The dataset was loaded there, whatever becomes of the cell.
     if (cell.workload !== 'load') this.#reached.add(endpoint);
     try {
-      return await runOnAll({ ...measured, plan: this.#plan, assigned, signal, fetch: this.#fetch });
+      return await runOnAll(requestsOf(this.#plan, measured, assigned), { endpoint, signal, fetch: this.#fetch });
     } finally {
       // Otherwise the records of a load would be billed until the end of the run.
       if (cell.workload === 'load' && !signal.aborted && this.#options.endsWithRun !== true)
@@ -155,4 +168,59 @@ class PlanRun {
   #tell(event: PlanEvent): void {
     this.#options.onEvent?.(event);
   }
+}
+
+/** Time for requests to arrive and tables to open, before several instances warm up. */
+const LEAD_MS = 1_500;
+
+/** Of each instance, whose windows open together. */
+function requestsOf(plan: Plan, { cell, draw, durationMs }: Measured, assigned: Assigned): CellRequest[] {
+  const { workload, instances, callers, ratePerSecond } = cell;
+  const warmup = warmupOf(cell, plan.warmup);
+  const windowAtMs = instances === 1 ? null : Date.now() + LEAD_MS + warmup.mostMs;
+  return assigned.insertFrom.map((insertFrom, index) => ({
+    ...assigned.request,
+    workload,
+    keys: plan.keys,
+    callers,
+    ratePerSecond: ratePerSecond === null ? null : ratePerSecond / instances,
+    arrivals: plan.arrivals,
+    durationMs,
+    warmup,
+    windowAtMs,
+    // Other operations in every repetition, the same ones in every layout.
+    drawSeed: scramble32(plan.seed ^ scramble32(draw)),
+    insertFrom,
+    part: { index, count: instances },
+  }));
+}
+
+const WRITES: ReadonlySet<string> = new Set(['update', 'insert', 'modify']);
+
+function warmupOf(
+  { instances, workload }: Coordinates,
+  { leastMs, mostMs, severalWritersMs }: Plan['warmup'],
+): CellRequest['warmup'] {
+  const isTuned = instances > 1 && Object.keys(MIXES[workload].shares).some((verb) => WRITES.has(verb));
+  const tuningMs = isTuned ? severalWritersMs : 0;
+  return { leastMs: Math.max(leastMs, tuningMs), mostMs: Math.max(mostMs, tuningMs) };
+}
+
+/** Rejects when all have ended, with one line on those that failed, or the signal's reason. */
+async function runOnAll(requests: readonly CellRequest[], sending: Omit<Sending, 'instance'>): Promise<CellResult[]> {
+  const { signal } = sending;
+  const settled = await Promise.allSettled(
+    requests.map((request, instance) => runPart(request, { ...sending, instance })),
+  );
+  signal.throwIfAborted();
+  const failed = settled.flatMap((one, instance) =>
+    one.status === 'rejected' ? [{ instance, reason: one.reason as unknown }] : [],
+  );
+  if (failed.length === 0) return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [first] = failed;
+  const message = messageOf(first!.reason);
+  const who = `${failed.length} of ${requests.length} instances failed, number ${first!.instance + 1} with: `;
+  const text = requests.length === 1 ? message : who + message;
+  const Kind = [NoAnswerError, RefusedError].find((kind) => failed.every(({ reason }) => reason instanceof kind));
+  throw new (Kind ?? Error)(text);
 }

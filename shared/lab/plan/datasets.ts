@@ -1,8 +1,6 @@
 // The datasets of a plan's run: their names, who works on which records, and their removal.
-import { type DatasetRequest, RECORD_INDEX_MAX } from '../load/cell.ts';
-import type { Coordinates } from '../load/coordinates.ts';
-import { isOfContainers } from '../kit/dimensions.ts';
-import { MIXES } from '../work/workloads.ts';
+import { type Coordinates, type DatasetRequest, RECORD_INDEX_MAX } from '../load/cell.ts';
+import { isOfContainers, MIXES } from '../kit/dimensions.ts';
 import { type Endpoint, messageOf, prepareDataset, removeDataset } from './endpoint.ts';
 import type { Leftover, PlanEvent } from './outcome.ts';
 import type { Plan } from './plan.ts';

@@ -1,8 +1,7 @@
 // A function `compare` as its callers see it: its three requests, and its failures in words.
 import * as z from 'zod';
-import { type CellRequest, type CellResult, cellResultSchema, type DatasetRequest } from '../load/cell.ts';
+import { type CellRequest, type CellResult, cellResultSchema, type DatasetRequest, placeSchema } from '../load/cell.ts';
 import { DRAIN_MS, WINDOW_GROWTH_MAX } from '../load/phases.ts';
-import { placeSchema } from '../load/instance-place.ts';
 import type { Provider } from '../kit/dimensions.ts';
 
 /** A `compare` function to run cells in. */

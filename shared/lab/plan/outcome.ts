@@ -1,8 +1,11 @@
-// The outcome of a plan's run, as it comes and when it is over.
+// The outcome of a plan's run, as it comes and when it is over, and the parts of a run as if one
+// instance had done it all.
 import * as z from 'zod';
-import type { CellResult } from '../load/cell.ts';
-import { type Coordinates, coordinatesSchema } from '../load/coordinates.ts';
+import { type CellResult, type Coordinates, coordinatesSchema } from '../load/cell.ts';
 import { type Provider, PROVIDERS } from '../kit/dimensions.ts';
+import { mergeHistograms } from '../kit/histogram.ts';
+import { sum } from '../kit/numbers.ts';
+import { retriesOf, sumOf, sumOfCounts, type Usage } from '../kit/provider-usage.ts';
 
 /** One run of a cell: all of its instances answered. */
 export interface CellRun {
@@ -77,3 +80,30 @@ export type PlanEvent =
   | { readonly kind: 'making' | 'gone'; readonly provider: Provider; readonly dataset: string }
   /** A dataset is being loaded, or everything is being removed: no figure counts it. */
   | { readonly kind: 'preparing' | 'removing'; readonly what: string };
+
+export type Merged = ReturnType<typeof mergeParts>;
+
+/** At least one part; all of one run. Rates are each instance's own over its own window. */
+export function mergeParts(parts: readonly CellResult[]) {
+  return {
+    recordsPerSecond: sum(parts.map(rateOf)),
+    records: sum(parts.map(({ records }) => records)),
+    recordsFirstHalf: sum(parts.map(({ recordsFirstHalf }) => recordsFirstHalf)),
+    recordsTotal: sum(parts.map(({ recordsTotal }) => recordsTotal)),
+    recordsPerCall: parts[0]!.recordsPerCall,
+    histogram: mergeHistograms(parts.map(({ histogram }) => histogram)),
+    errors: sumOfCounts(parts.map(({ errors }) => errors)),
+    unfinished: sum(parts.map(({ unfinished }) => unfinished)),
+    usage: mergeUsage(parts.map(({ usage }) => usage)),
+    store: parts[0]!.store && sumOf(parts.flatMap(({ store }) => store ?? [])),
+  };
+}
+
+export function rateOf({ records, durationMs }: Pick<CellResult, 'records' | 'durationMs'>): number {
+  return records / (durationMs / 1_000);
+}
+
+function mergeUsage(all: readonly Usage[]): Usage {
+  const counted = all.map((usage) => ({ ...usage, retries: 0 }));
+  return { ...sumOf(counted), retries: retriesOf(all) };
+}

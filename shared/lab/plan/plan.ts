@@ -1,8 +1,26 @@
-// A plan: what a comparison measures, how long and how often.
+// A plan: what a comparison measures, how long and how often, and the order in which its cells run.
 import * as z from 'zod';
-import { arrivalsSchema, cellRequestSchema, RECORD_BYTES, warmupSchema } from '../load/cell.ts';
-import { CALLERS_MAX, coordinatesSchema, INSTANCES_MAX } from '../load/coordinates.ts';
-import { KEY_CHOICES, LAYOUTS, USERS_LAYOUTS, WORKLOADS } from '../kit/dimensions.ts';
+import {
+  arrivalsSchema,
+  CALLERS_MAX,
+  cellRequestSchema,
+  type Coordinates,
+  coordinatesSchema,
+  INSTANCES_MAX,
+  RECORD_BYTES,
+  warmupSchema,
+} from '../load/cell.ts';
+import {
+  isOfContainers,
+  KEY_CHOICES,
+  LAYOUTS,
+  type Provider,
+  USERS_LAYOUTS,
+  whyNot,
+  WORKLOADS,
+} from '../kit/dimensions.ts';
+import { randomInt, scramble32, seededRandom } from '../kit/random.ts';
+import type { LeftOut } from './outcome.ts';
 
 const { records, recordForm, seed, durationMs } = cellRequestSchema.shape;
 const rate = z.number().positive().max(1_000_000);
@@ -64,7 +82,7 @@ export const planSchema = z
     durationMs,
     /** `severalWritersMs`: the least where several instances write, as containers split first. */
     warmup: warmupSchema.extend({ severalWritersMs: z.int().min(0).max(60_000).default(10_000) }).prefault({}),
-    /** Runs of each cell: six are the fewest that tell two layouts apart (ratio.ts). */
+    /** Runs of each cell: six are the fewest that tell two layouts apart (figure.ts). */
     repetitions: z.int().min(1).max(REPETITIONS_MAX).default(6),
     seed,
     /**
@@ -111,7 +129,7 @@ export const PLANS = {
     repetitions: 7,
     seed: 20_261_101,
   }),
-  /** The processor's work on both sides, against the goals of goals.ts, in some eight minutes. */
+  /** The processor's work on both sides, against the goals of comparisons.ts, in eight minutes. */
   bench: planSchema.parse({
     name: 'bench',
     workloads: ['load', 'update', 'ycsb-c', 'read-together', 'ycsb-e'],
@@ -160,4 +178,77 @@ function distinct<Item extends z.ZodType>(item: Item, least = 1) {
     .min(least)
     .max(64)
     .refine((items) => new Set(items).size === items.length, { error: 'nothing may stand twice' });
+}
+
+/** A run of a cell, or a search of the highest rate, for which the cell names none. */
+export interface Item {
+  readonly kind: 'run' | 'search';
+  readonly cell: Coordinates;
+  /** From 1. */
+  readonly repetition: number;
+}
+
+export function leftOutOf(plan: Plan, providers: readonly Provider[]): LeftOut[] {
+  return providers.flatMap((provider) =>
+    plan.workloads.flatMap((workload) =>
+      plan.layouts.flatMap((layout) => {
+        const why = whyNot(layout, workload, provider);
+        return why === undefined ? [] : [{ provider, layout, workload, why }];
+      }),
+    ),
+  );
+}
+
+/**
+ * One block per repetition, in which every cell runs once. The cells of a group run side by side:
+ * the same cell on each provider, up to `sideBySideCallersMax` callers. The seed draws the order of
+ * each block, so that disturbances hit all cells alike.
+ */
+export function groupsOf(plan: Plan, providers: readonly Provider[]): Item[][] {
+  const once = kindsOf(plan).flatMap(({ kind, ...rest }) => {
+    const cells = providers
+      .filter((provider) => whyNot(rest.layout, rest.workload, provider) === undefined)
+      .map((provider) => ({ kind, cell: { provider, ...rest } }));
+    if (rest.ratePerSecond !== null || kind === 'search' || rest.callers > plan.sideBySideCallersMax)
+      return cells.map((cell) => [cell]);
+    return cells.length === 0 ? [] : [cells];
+  });
+  return Array.from({ length: plan.repetitions }, (_, block) =>
+    shuffled(once, scramble32(plan.seed + block)).map((group) =>
+      group.map((item) => ({ ...item, repetition: block + 1 })),
+    ),
+  ).flat();
+}
+
+/** What runs once per block on each provider: each rung of the load, and a search. */
+function kindsOf(plan: Plan): (Omit<Coordinates, 'provider'> & Pick<Item, 'kind'>)[] {
+  const rungs = [
+    ...plan.callers.map((callers) => ({ kind: 'run' as const, callers, ratePerSecond: null })),
+    ...plan.ratesPerSecond.map((ratePerSecond) => {
+      return { kind: 'run' as const, callers: plan.inFlightMax, ratePerSecond };
+    }),
+    ...(plan.search === null ? [] : [{ kind: 'search' as const, callers: plan.inFlightMax, ratePerSecond: null }]),
+  ];
+  return plan.workloads.flatMap((workload) =>
+    plan.recordBytes.flatMap((recordBytes) =>
+      plan.instances.flatMap((instances) =>
+        plan.layouts.flatMap((layout) =>
+          (isOfContainers(layout) ? plan.containerKib : [null]).flatMap((containerKib) =>
+            rungs.map((rung) => ({ layout, workload, recordBytes, containerKib, instances, ...rung })),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The shuffle of Fisher and Yates: every order is as likely. */
+function shuffled<Thing>(things: readonly Thing[], seed: number): Thing[] {
+  const random = seededRandom(seed);
+  const order = [...things];
+  for (let left = order.length - 1; left > 0; left -= 1) {
+    const other = randomInt(random, left + 1);
+    [order[left], order[other]] = [order[other]!, order[left]!];
+  }
+  return order;
 }

@@ -1,10 +1,9 @@
 // Figures that documents of 2009 and 2011 published, beside the cells that measure the same now.
 import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
 import type { Figure } from '../kit/figure.ts';
-import { decimal, dollars, factor } from '../kit/figure-format.ts';
+import { decimal, dollars, factor, textTable, wrapped } from '../kit/figure-format.ts';
 import { sum } from '../kit/numbers.ts';
-import { textTable, wrapped } from '../kit/text-table.ts';
-import type { Coordinates } from '../load/coordinates.ts';
+import type { Coordinates } from '../load/cell.ts';
 
 const MEASURES = {
   recordsPerSecond: { title: 'records/s', format: decimal },

@@ -1,7 +1,6 @@
 // The highest rate of an open loop that holds a latency. The rate that held is tried once more, as
 // the best of several tries owes something to luck.
-import type { Merged } from './merge.ts';
-import type { SearchRun, SearchTry } from './outcome.ts';
+import type { Merged, SearchRun, SearchTry } from './outcome.ts';
 import type { Search } from './plan.ts';
 import { operationsNeeded, percentileOf } from '../kit/histogram.ts';
 import { said } from '../kit/figure-format.ts';

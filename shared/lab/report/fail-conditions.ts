@@ -4,7 +4,7 @@
 // Names of one kind are alternatives.
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
 import { factor } from '../kit/figure-format.ts';
-import type { Coordinates } from '../load/coordinates.ts';
+import type { Coordinates } from '../load/cell.ts';
 import { COMPARED } from './against.ts';
 import { type Change, COMPARED_NAMES, type Report } from './report-schema.ts';
 import { cellWords } from './names.ts';

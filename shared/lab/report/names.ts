@@ -1,10 +1,10 @@
-// Names, the same on every page and in the terminal.
+// Names and tables, the same on every page and in the terminal.
 import { type Layout, type Provider, PROVIDERS, type Workload } from '../kit/dimensions.ts';
-import type { Coordinates } from '../load/coordinates.ts';
-import { said, whole } from '../kit/figure-format.ts';
+import type { Coordinates } from '../load/cell.ts';
+import { decimal, factor, intervalText, said, whole } from '../kit/figure-format.ts';
 import { totalOf } from '../kit/provider-usage.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Circumstances, Report } from './report-schema.ts';
+import type { Against, Circumstances, Report } from './report-schema.ts';
 
 export const PROVIDER_NAMES: Readonly<Record<Provider, string>> = {
   datastore: 'Google Cloud Datastore',
@@ -116,4 +116,39 @@ export function versionWords(versions: Circumstances['versions']): string {
 /** `Datastore, Azure and Other`. */
 export function list(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)!}`;
+}
+
+/** A figure, or a figure and the interval that stands below it in small print. */
+export type Entry = string | readonly [figure: string, small: string];
+
+export interface FigureTable {
+  readonly caption: string;
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly Entry[])[];
+}
+
+export function searchTable({ searches }: Pick<Report, 'searches'>): FigureTable {
+  const rows = searches.map(({ search, ratePerSecondHeld, latencyMs, ...cell }): Entry[] => [
+    cellWords(cell),
+    `p${search.percentile} < ${search.latencyMsMax} ms`,
+    [whole(ratePerSecondHeld.median), intervalText(ratePerSecondHeld, whole)],
+    latencyMs === null ? '-' : decimal(latencyMs.median),
+  ]);
+  return { caption: 'The highest rate that holds a latency', header: ['cell', 'held', 'operations/s', 'ms'], rows };
+}
+
+/** The figures that changed since an earlier report, beyond what may be chance. */
+export function changeTable({ changes, startedAt, significance }: Against): FigureTable {
+  const told = changes.filter(({ verdict }) => verdict !== 'undecided');
+  const chance = Math.round(changes.length * significance);
+  const rows = told.map((change): Entry[] => [
+    cellWords(change),
+    change.figure,
+    [decimal(change.before.median), intervalText(change.before, decimal)],
+    [decimal(change.now.median), intervalText(change.now, decimal)],
+    factor(change.ratio),
+    change.p.toFixed(3),
+  ]);
+  const caption = `Against the report of ${startedAt.slice(0, 10)}: ${told.length} of ${changes.length} figures changed with p below ${significance}; by chance about ${chance} would.`;
+  return { caption, header: ['cell', 'figure', 'before', 'now', 'ratio', 'p'], rows };
 }

@@ -1,18 +1,27 @@
 // The report of a comparison as data: `compare.json`, checked before it is written. Sizes in bytes,
 // times in milliseconds unless the name says otherwise; null means not known.
 import * as z from 'zod';
-import { operationPriceListSchema } from '../cost/operation-prices.ts';
-import { cellResultSchema } from '../load/cell.ts';
-import { coordinatesSchema } from '../load/coordinates.ts';
-import { placeSchema } from '../load/instance-place.ts';
-import { STEADINESS } from '../load/steady.ts';
-import { MARKS } from './marks.ts';
+import { operationPriceListSchema } from '../cost/prices.ts';
+import { cellResultSchema, coordinatesSchema, placeSchema, STEADINESS } from '../load/cell.ts';
 import { PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
-import { figureSchema } from '../kit/figure.ts';
-import { ratioSchema } from '../kit/ratio.ts';
+import { figureSchema, ratioSchema } from '../kit/figure.ts';
 import { failureSchema, leftOutSchema, leftoverSchema, searchRunSchema } from '../plan/outcome.ts';
 import { planSchema, searchSchema } from '../plan/plan.ts';
 import { countsSchema } from '../kit/provider-usage.ts';
+
+/** What to know about a run beside its figure (warnings.ts). A mark voids no verdict. */
+export const MARKS = [
+  'cold',
+  'unsteady',
+  'ramp',
+  'skewed',
+  'waited',
+  'stolen',
+  'thread full',
+  'emulator full',
+] as const;
+
+export type Mark = (typeof MARKS)[number];
 
 /** Raised when a field changes its meaning or is removed; a new field does not raise it. */
 export const REPORT_SCHEMA_VERSION = 6;
@@ -75,7 +84,7 @@ const runSchema = z.strictObject({
   latency: latencySchema,
   /** Of the functions' processes, all threads, for each record of `recordsTotal`. */
   processorUsPerRecord: positive,
-  /** What to know beside its figure (marks.ts). */
+  /** What to know beside its figure (warnings.ts). */
   marks: z.array(z.enum(MARKS)),
   parts: z.array(partSchema).min(1),
 });
@@ -98,7 +107,7 @@ export const reportCellSchema = z.strictObject({
   processorUsPerRecord: figureSchema,
   bytesWrittenPerRecord: figureSchema,
   bytesReadPerRecord: figureSchema,
-  /** The factor by which the rate drifted within the windows, beyond chance (drift.ts). */
+  /** The factor by which the rate drifted within the windows, beyond chance (figure.ts). */
   drift: z.number().min(1).nullable(),
   /** In most runs the function's thread or the emulator's was full: the machine was the limit. */
   isMachineLimited: z.boolean(),

@@ -1,13 +1,21 @@
 // The report for a terminal: at most 120 columns, plain ASCII, the page's curves as tables.
 import { PROVIDERS } from '../kit/dimensions.ts';
-import { decimal, dollars, whole, whyUndecided } from '../kit/figure-format.ts';
+import { decimal, dollars, textTable, whole, whyUndecided, wrapped } from '../kit/figure-format.ts';
 import { publishedText } from '../plan/published.ts';
-import { chunks } from '../kit/chunks.ts';
-import { textTable, wrapped } from '../kit/text-table.ts';
-import { changeTable, type FigureTable, searchTable } from './figure-tables.ts';
-import { failureWords, loadWords, PROVIDER_NAMES, PROVIDER_SHORT_NAMES, recordWords, WORKLOAD_WORDS } from './names.ts';
+import { chunks } from '../kit/numbers.ts';
+import {
+  changeTable,
+  failureWords,
+  type FigureTable,
+  loadWords,
+  PROVIDER_NAMES,
+  PROVIDER_SHORT_NAMES,
+  recordWords,
+  searchTable,
+  WORKLOAD_WORDS,
+} from './names.ts';
 import type { Against, Report, ReportCell } from './report-schema.ts';
-import { whereWords } from './warnings.ts';
+import { leftOutWords, whereWords } from './warnings.ts';
 
 export function reportText(report: Report): string {
   const parts = [
@@ -91,16 +99,6 @@ function warningsText(report: Report): string {
   ]
     .flatMap(wrapped)
     .join('\n');
-}
-
-/** A line for each reason. */
-function leftOutWords(leftOut: Report['leftOut']): string[] {
-  return [...Map.groupBy(leftOut, ({ why }) => why)].map(([why, some]) => {
-    const names = some.map(
-      ({ provider, layout, workload }) => `${PROVIDER_SHORT_NAMES[provider]} ${layout} in ${workload}`,
-    );
-    return `Left out: ${names.join(', ')}. ${why}`;
-  });
 }
 
 function searchesText(report: Report): string {

@@ -1,21 +1,23 @@
 // Makes the report of a comparison. The same outcome and circumstances make the same report.
-import { dollarsPerMillionRecords, operationPriceList, type OperationPriceList } from '../cost/operation-prices.ts';
-import type { PriceList } from '../cost/prices.ts';
+import {
+  dollarsPerMillionRecords,
+  operationPriceList,
+  type OperationPriceList,
+  type PriceList,
+} from '../cost/prices.ts';
 import { LAYOUTS, PROVIDERS, WORKLOADS } from '../kit/dimensions.ts';
-import { driftOf } from '../kit/drift.ts';
-import type { Coordinates } from '../load/coordinates.ts';
-import { type Figure, figureOf } from '../kit/figure.ts';
-import { latenciesOf, mergeHistograms } from '../kit/histogram.ts';
+import { driftOf, type Figure, figureOf } from '../kit/figure.ts';
+import type { CellResult, Coordinates, Place } from '../load/cell.ts';
+import { encodeHistogram, latenciesOf, mergeHistograms } from '../kit/histogram.ts';
 import { sum } from '../kit/numbers.ts';
-import type { CellRun, PlanOutcome, SearchRun } from '../plan/outcome.ts';
+import { type CellRun, mergeParts, type PlanOutcome, rateOf, type SearchRun } from '../plan/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { retriesOf, sumOfCounts, type Usage } from '../kit/provider-usage.ts';
-import { comparisonsOf } from './comparisons.ts';
-import { goalsOf } from './goals.ts';
-import { isOfMachine } from './marks.ts';
-import { Places, runOf } from './run-of.ts';
+import { comparisonsOf, goalsOf } from './comparisons.ts';
+import { isOfMachine, marksOf, warningsOf } from './warnings.ts';
 import {
   type Circumstances,
+  MARKS,
   type Report,
   REPORT_SCHEMA_VERSION,
   type ReportCell,
@@ -23,16 +25,15 @@ import {
   type ReportSearch,
 } from './report-schema.ts';
 import { sentencesOf } from './sentences.ts';
-import { warningsOf } from './warnings.ts';
 
 /** An outcome that ended early gives a report, too. */
 export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circumstances: Circumstances): Report {
   const prices = operationPriceList(list);
-  const places = new Places();
+  const places: Place[] = [];
   const cells = byCell(outcome.runs).map((runs) => cellOf(runs, prices, places));
   const comparisons = comparisonsOf(
     cells,
-    places.all.every(({ isEmulator }) => !isEmulator),
+    places.every(({ isEmulator }) => !isEmulator),
   );
   return {
     schemaVersion: REPORT_SCHEMA_VERSION,
@@ -40,12 +41,12 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
     endedEarly: outcome.endedEarly,
     plan: structuredClone(plan),
     prices: structuredClone(prices),
-    places: places.all,
+    places,
     cells,
     comparisons,
     sentences: sentencesOf(comparisons),
     goals: plan.name === 'bench' ? goalsOf(comparisons) : [],
-    warnings: warningsOf(places.all, cells),
+    warnings: warningsOf(places, cells),
     searches: byCell(outcome.searches).map((runs) => searchOf(runs, plan)),
     failures: [...outcome.failures],
     leftOut: [...outcome.leftOut],
@@ -56,7 +57,7 @@ export function reportOf(outcome: PlanOutcome, plan: Plan, list: PriceList, circ
 /** The cells of a run that has not ended. */
 export function cellsSoFar(runs: readonly CellRun[], list: PriceList): ReportCell[] {
   const prices = operationPriceList(list);
-  return byCell(runs).map((some) => cellOf(some, prices, new Places()));
+  return byCell(runs).map((some) => cellOf(some, prices, []));
 }
 
 /** Runs of one cell together by repetition, cells by coordinates, whatever order they ran in. */
@@ -89,7 +90,7 @@ function placeOf(cell: Coordinates): number[] {
   ];
 }
 
-function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Places): ReportCell {
+function cellOf(cellRuns: readonly CellRun[], prices: OperationPriceList, places: Place[]): ReportCell {
   const [first] = cellRuns;
   const cell = first!.cell;
   const runs = cellRuns.map((run) => runOf(run, places));
@@ -130,4 +131,53 @@ function searchOf(searches: readonly SearchRun[], plan: Plan): ReportSearch {
     latencyMs: latencies.length === 0 ? null : figureOf(latencies),
     runs: searches.map(({ repetition, confirmed, tries }) => ({ repetition, confirmed, tries: [...tries] })),
   };
+}
+
+function runOf({ repetition, parts }: CellRun, places: Place[]): ReportRun {
+  const { histogram, recordsPerCall: _, recordsPerSecond, ...merged } = mergeParts(parts);
+  const firstMs = Math.min(...parts.map(({ openedAtMs }) => openedAtMs));
+  const marked = new Set(parts.flatMap((part) => marksOf(part, part.openedAtMs - firstMs)));
+  return {
+    repetition,
+    startedAt: new Date(firstMs).toISOString(),
+    recordsPerSecond: Math.round(recordsPerSecond * 100) / 100,
+    ...merged,
+    operations: histogram.totalCount,
+    latency: latenciesOf(histogram),
+    histogram: encodeHistogram(histogram),
+    processorUsPerRecord: sum(parts.map(({ processorUs }) => processorUs)) / merged.recordsTotal,
+    marks: MARKS.filter((mark) => marked.has(mark)),
+    parts: parts.map((part) => partOf(part, part.openedAtMs - firstMs, places)),
+  };
+}
+
+function partOf(part: CellResult, skewMs: number, places: Place[]): ReportRun['parts'][number] {
+  const { isCold, uptimeMs, firstOperationMs, durationMs, behindMsMax, isHeldByRamp, memoryBytes } = part;
+  const { warmup, processor } = part;
+  return {
+    place: indexOf(part.place, places),
+    isCold,
+    uptimeMs,
+    firstOperationMs,
+    durationMs,
+    behindMsMax,
+    isHeldByRamp,
+    memoryBytes,
+    warmupMs: warmup.durationMs,
+    steadiness: warmup.steadiness,
+    warmupErrors: warmup.errors,
+    skewMs,
+    recordsPerSecond: rateOf(part),
+    processorWait: processor.wait,
+    processorStolen: processor.stolen,
+    processorBusy: processor.busy,
+    emulatorBusy: processor.emulatorBusy,
+  };
+}
+
+/** The place's index in the list, into which it is put the first time. */
+function indexOf(place: Place, places: Place[]): number {
+  const name = JSON.stringify(place);
+  const known = places.findIndex((one) => JSON.stringify(one) === name);
+  return known >= 0 ? known : places.push(place) - 1;
 }

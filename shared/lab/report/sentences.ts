@@ -2,7 +2,7 @@
 // and for what share of the bill.
 import { type Layout, type Provider, PROVIDERS, type Workload, WORKLOADS } from '../kit/dimensions.ts';
 import { whole } from '../kit/figure-format.ts';
-import { isSame, type Ratio } from '../kit/ratio.ts';
+import { isSame, type Ratio } from '../kit/figure.ts';
 import { LAYOUT_WORDS, list, loadWords, PROVIDER_SHORT_NAMES, WORKLOAD_WORDS } from './names.ts';
 import type { Comparison, Report } from './report-schema.ts';
 

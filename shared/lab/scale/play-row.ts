@@ -9,8 +9,7 @@ import { partBytes } from '../../store/contract/driver.ts';
 import { type Driver, type DriverLimits, openStore, type Store, type Table } from '../../store/index.ts';
 import { loadHash } from '../../store/system/hash.ts';
 import { randomInt, type Random, seededRandom } from '../kit/random.ts';
-import { ScheduledRuntime } from '../kit/scheduled-runtime.ts';
-import { Scheduler } from '../kit/virtual-time.ts';
+import { ScheduledRuntime, Scheduler } from '../kit/virtual-time.ts';
 import { keyIndexes } from '../work/distributions.ts';
 import type { Row } from './scale-rows.ts';
 

@@ -1,7 +1,13 @@
 // @azure/data-tables, one entity per record. The tenant is the partition key, which a batch shares.
 import { odata, RestError, type TableClient } from '@azure/data-tables';
-import { tenantEnd, tenantOf } from '../work/record-keys.ts';
-import { fieldBytes, type RecordFields, type SampleRecord, sizeOf } from '../work/sample-records.ts';
+import {
+  fieldBytes,
+  type RecordFields,
+  type SampleRecord,
+  sizeOf,
+  tenantEnd,
+  tenantOf,
+} from '../work/sample-records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/provider-usage.ts';
 import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';
 
@@ -104,7 +110,11 @@ function countRequests(client: TableClient, usage: MutableUsage): void {
     {
       name: 'stowageAttempts',
       sendRequest: async (request, next) => {
-        countAttempt(usage, request.method === 'GET', failures.get(request));
+        usage.requests++;
+        usage.billable[request.method === 'GET' ? 'reads' : 'writes']++;
+        // How the attempt before this one of the same call ended.
+        const refusal = failures.get(request);
+        if (refusal !== undefined) usage.retries![refusal] = (usage.retries![refusal] ?? 0) + 1;
         try {
           const response = await next(request);
           if (response.status >= 400) failures.set(request, String(response.status));
@@ -118,14 +128,6 @@ function countRequests(client: TableClient, usage: MutableUsage): void {
     },
     { afterPhase: 'Retry' },
   );
-}
-
-/** `refusal`: how the attempt before this one of the same call ended. */
-function countAttempt(usage: MutableUsage, isRead: boolean, refusal: string | undefined): void {
-  usage.requests++;
-  if (isRead) usage.billable.reads++;
-  else usage.billable.writes++;
-  if (refusal !== undefined) usage.retries![refusal] = (usage.retries![refusal] ?? 0) + 1;
 }
 
 function entityOf({ key, fields }: SampleRecord) {

@@ -1,7 +1,7 @@
 // @google-cloud/datastore, one entity per record. It reads `../protos/app_engine_key.proto` as it
 // starts, which a bundle must put there.
 import { Datastore, type DatastoreOptions, PropertyFilter } from '@google-cloud/datastore';
-import { chunks } from '../kit/chunks.ts';
+import { chunks } from '../kit/numbers.ts';
 import { fieldBytes, type RecordFields, type SampleRecord, sizeOf, unindexedIn } from '../work/sample-records.ts';
 import { emptyUsage, type MutableUsage } from '../kit/provider-usage.ts';
 import { type BaselineTable, BATCHING, placeOf, type SdkBaseline, withTries } from '../work/baseline.ts';

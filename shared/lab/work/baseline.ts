@@ -1,7 +1,6 @@
 // A provider's SDK as its users use it: one entity per record, and the SDK's defaults.
 import type { Provider } from '../kit/dimensions.ts';
-import { tenantOf } from './record-keys.ts';
-import type { SampleRecord } from './sample-records.ts';
+import { type SampleRecord, tenantOf } from './sample-records.ts';
 import type { MutableUsage, Usage } from '../kit/provider-usage.ts';
 
 /** All names of the comparison at a provider begin with it: none can reach a user's table. */

@@ -1,7 +1,7 @@
 // A client for each layout: packs operations into requests to the baseline or the store.
 import type { Table } from '../../store/index.ts';
 import type { Baseline, BaselineTable } from './baseline.ts';
-import { chunks } from '../kit/chunks.ts';
+import { chunks } from '../kit/numbers.ts';
 import type { RecordFields, SampleRecord } from './sample-records.ts';
 import type { Operation } from './operation-source.ts';
 

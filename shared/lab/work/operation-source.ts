@@ -1,10 +1,15 @@
 // A workload's operations: one seed gives every layout the same records and keys.
 import { keyIndexes, type KeySpace } from './distributions.ts';
-import { tenantEnd, TENANT_RUN } from './record-keys.ts';
+import { recordSource, type SampleRecord, TENANT_RUN, tenantEnd } from './sample-records.ts';
 import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
-import { recordSource, type SampleRecord } from './sample-records.ts';
-import { MIXES, SCAN_RECORDS_MAX, type Verb } from './workloads.ts';
-import type { KeyChoice, RecordForm, Workload } from '../kit/dimensions.ts';
+import {
+  type KeyChoice,
+  MIXES,
+  type RecordForm,
+  SCAN_RECORDS_MAX,
+  type Verb,
+  type Workload,
+} from '../kit/dimensions.ts';
 
 export type Operation =
   | { readonly kind: 'read'; readonly key: string }

@@ -1,7 +1,7 @@
 // Records of `recordBytes` ASCII bytes: YCSB's random characters, or text that compresses to half.
-import { keyOf } from './record-keys.ts';
+// Keys are such as `t07:customer:5f3a09c1`, whose tenant is Azure's partition key.
 import type { RecordForm } from '../kit/dimensions.ts';
-import { type Random, randomInt, seededRandom } from '../kit/random.ts';
+import { type Random, randomInt, scramble32, seededRandom } from '../kit/random.ts';
 import { FIRST_NAMES, LAST_NAMES, PLACES, WORDS } from './words.ts';
 
 /** YCSB: `field0` to `field9`. Text: `name`, `address`, `email`, `since` (ISO 8601), `notes`. */
@@ -112,4 +112,29 @@ function wordOrNumber(random: Random): string {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Tenants, each one partition of a baseline's Azure table. */
+const TENANTS = 16;
+
+/** Consecutive records that belong to one tenant. */
+export const TENANT_RUN = 500;
+
+const KEY_STEMS = Array.from({ length: TENANTS }, (_, tenant) => `t${String(tenant).padStart(2, '0')}:customer:`);
+
+/** The key of a record's number, the same in all layouts; no two numbers share one. */
+export function keyOf(index: number): string {
+  const tenant = Math.floor(index / TENANT_RUN) % TENANTS;
+  return KEY_STEMS[tenant]! + scramble32(index).toString(16).padStart(8, '0');
+}
+
+/** The key's tenant, `t07`. */
+export function tenantOf(key: string): string {
+  return key.slice(0, key.indexOf(':'));
+}
+
+/** A scan that ends there stays in one partition of the Azure table. */
+export function tenantEnd(key: string): string {
+  // `;` comes after `:` in ASCII.
+  return `${tenantOf(key)};`;
 }

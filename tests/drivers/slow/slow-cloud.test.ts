@@ -8,8 +8,7 @@ import {
 } from '../../../shared/drivers/slow/profiles.ts';
 import { SlowCloud, type SlowRequest } from '../../../shared/drivers/slow/slow-cloud.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { ScheduledRuntime } from '../../../shared/lab/kit/scheduled-runtime.ts';
-import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
+import { ScheduledRuntime, Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 
 const of = (ms: number) => ({ ms, furtherEntityMs: 0, kibMs: 0 });
 const EXACT: SlowProfile = { read: of(4), query: of(6), commit: of(10), sigma: 0, locksEntities: false };

@@ -4,8 +4,7 @@ import { createCompareApp, type CompareAppOptions } from '../../../functions/com
 import type { App } from '../../../functions/http/http-app.ts';
 import { serveNode } from '../../../functions/http/node.ts';
 import type { Provider } from '../../../shared/lab/kit/dimensions.ts';
-import { fakeResult } from '../../lab/fake-function.ts';
-import { placeOf } from '../../lab/fakes.ts';
+import { fakeResult, placeOf } from '../../lab/fakes.ts';
 import { listening } from '../../support/listening.ts';
 
 /** Takes `key` alone, for comparisons. */

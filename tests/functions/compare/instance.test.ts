@@ -7,7 +7,7 @@ import { placeOf, processorTimes, timesOf } from '../../../functions/compare/whe
 import { googleFacts } from '../../../functions/gcp/platform.ts';
 import { measured } from '../../../shared/drivers/measured.ts';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { placeSchema } from '../../../shared/lab/load/instance-place.ts';
+import { placeSchema } from '../../../shared/lab/load/cell.ts';
 import { entityId, entityVersion, partName } from '../../support/ids.ts';
 
 afterEach(() => vi.unstubAllGlobals());

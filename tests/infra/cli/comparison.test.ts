@@ -7,7 +7,7 @@ import { readReport } from '../../../infra/cli/report-files.ts';
 import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { planSchema } from '../../../shared/lab/plan/plan.ts';
 import { conditionsOf } from '../../../shared/lab/report/fail-conditions.ts';
-import { fakeFunctions, fakeResult } from '../../lab/fake-function.ts';
+import { fakeFunctions, fakeResult } from '../../lab/fakes.ts';
 import { testFolder } from '../../support/folder.ts';
 
 const PLAN = planSchema.parse({ name: 'small', workloads: ['load'], callers: [1, 4], repetitions: 4 });

@@ -8,7 +8,7 @@ import { placeAt } from '../../../infra/cli/doctor/cloud-places.ts';
 import { type Examination, examine, type Place } from '../../../infra/cli/doctor/examine.ts';
 import type { Recording } from '../../../infra/cli/doctor/recording.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
-import { networkOf, profileOf } from '../../../infra/emulators/emulated-network.ts';
+import { networkOf } from '../../../infra/emulators/emulated-network.ts';
 import { CALL, listAll } from '../../../shared/drivers/conformance/check-calls.ts';
 import { RECORDED } from '../../../shared/drivers/conformance/run.ts';
 import { refused } from '../../../shared/drivers/common/driver-outcomes.ts';
@@ -67,7 +67,7 @@ test.each([
     expect((JSON.parse(recording) as Recording).exchanges.length).toBeGreaterThan(RECORDED.length);
     expect(text + recording).not.toContain(AZURITE_ACCOUNT_KEY);
     // The comparison's emulators take the report for a network, and the other cloud as it was.
-    expect(profileOf(networkOf(file), provider)).toEqual(report.profile);
+    expect(networkOf(file).profiles[provider]).toEqual(report.profile);
     expect(() => networkOf(recorded)).toThrow('is no report of stowage doctor');
   },
 );

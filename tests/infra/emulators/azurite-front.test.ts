@@ -5,11 +5,11 @@ import { AzureNamedKeyCredential, TableClient, type TransactionAction } from '@a
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/entity-size.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
-import { profileOf, slowCloud, TIMERS } from '../../../infra/emulators/emulated-network.ts';
+import { NO_NETWORK, slowCloud, TIMERS } from '../../../infra/emulators/emulated-network.ts';
 
 let nowMs = 0;
 const front = await startStrictAzurite({
-  network: slowCloud(profileOf('none', 'azure-tables'), { ...TIMERS, monotonicMs: () => nowMs }),
+  network: slowCloud(NO_NETWORK.profiles['azure-tables'], { ...TIMERS, monotonicMs: () => nowMs }),
 });
 const client = new TableClient(
   front.endpoint,

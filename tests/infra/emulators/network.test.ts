@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Network as FrontNetwork, placeFront, type Sent } from '../../../infra/emulators/azurite-front/front.ts';
 import { AZURITE_ACCOUNT_KEY, AZURITE_ACCOUNT_NAME, startStrictAzurite } from '../../../infra/emulators/azurite.ts';
 import { startDatastoreEmulator } from '../../../infra/emulators/datastore/index.ts';
-import { profileOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
+import { networkOf, slowCloud } from '../../../infra/emulators/emulated-network.ts';
 import { listening } from '../../support/listening.ts';
 import { CODE, contentOf, insert, key, remove, serviceAt, update } from './datastore/protocol-service.ts';
 
@@ -16,7 +16,7 @@ test.each<readonly [string, () => Promise<readonly [close: () => Promise<void>, 
   [
     'Datastore',
     async () => {
-      const emulator = await startDatastoreEmulator({ network: slowCloud(profileOf('200ms', 'datastore')) });
+      const emulator = await startDatastoreEmulator({ network: slowCloud(networkOf('200ms').profiles.datastore) });
       const service = serviceAt(`http://${emulator.address}`);
       onTestFinished(() => service.close());
       return [() => emulator.close(), () => service.commit([insert(key('K', 'a'))])];
@@ -25,7 +25,7 @@ test.each<readonly [string, () => Promise<readonly [close: () => Promise<void>, 
   [
     'Azure',
     async () => {
-      const emulator = await startStrictAzurite({ network: slowCloud(profileOf('200ms', 'azure-tables')) });
+      const emulator = await startStrictAzurite({ network: slowCloud(networkOf('200ms').profiles['azure-tables']) });
       const credential = new AzureNamedKeyCredential(AZURITE_ACCOUNT_NAME, AZURITE_ACCOUNT_KEY);
       const table = new TableClient(emulator.endpoint, 'Far', credential, { allowInsecureConnection: true });
       await table.createTable();

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { ROOT } from '../../../infra/package/bundle.ts';
-import { withReport } from '../../../shared/lab/page/embed.ts';
+import { withReport } from '../../../shared/lab/page/link.ts';
 import { fileFolder } from '../../support/folder.ts';
 
 const SLOW_MS = 180_000;

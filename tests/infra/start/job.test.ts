@@ -1,9 +1,16 @@
-// A job that is interrupted, in a process of its own.
+// What `npm run dev` rests on: a job that is interrupted, a folder with one user, a watch of
+// clouds.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { SAME_INTERRUPT_MS } from '../../../infra/cli/interrupt.ts';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { lockFolder } from '../../../infra/start/lock-folder.ts';
+import { testFolder } from '../../support/folder.ts';
+import { startSupervised } from '../../../infra/processes/supervised.ts';
+import { watch } from '../../../infra/start/local-clouds.ts';
 
 const JOB = new URL('../../../infra/start/job.ts', import.meta.url).href;
 
@@ -62,4 +69,46 @@ test.each([
   }
   expect(await ended).toEqual([130, null]);
   expect(heard).toBe(interrupts - 1);
+});
+
+test('a folder that another process uses is refused, and free again once it is given back', async () => {
+  const folder = await testFolder();
+  const release = await lockFolder('--data', folder);
+  await expect(lockFolder('--data', folder)).rejects.toThrow(`is in use by process ${process.pid}`);
+  await release();
+  const again = await lockFolder('--data', folder);
+  await expect(again()).resolves.toBeUndefined();
+});
+
+test('the lock of a process that has ended does not count', async () => {
+  const folder = await testFolder();
+  const ended = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(ended, 'exit');
+  await writeFile(path.join(folder, 'in-use-by-process'), String(ended.pid));
+  const again = await lockFolder('--data', folder);
+  await expect(again()).resolves.toBeUndefined();
+});
+
+test('a watch prints only the errors of a log, and says which process has ended', async () => {
+  const lines = [{ severity: 'INFO' }, { severity: 'ERROR', code: 'internal' }, { message: '"severity":"ERROR"' }];
+  const code = `${lines.map((line) => `console.log(${JSON.stringify(JSON.stringify(line))});`).join('')} process.exit(3)`;
+  const child = startSupervised(process.execPath, ['--eval', code]);
+  onTestFinished(() => child.close());
+  const printed: string[] = [];
+  const host = { ...child, url: 'http://127.0.0.1' };
+  const cloud = { name: 'Cloud', ended: new AbortController().signal, hosts: [['records', host]] } as const;
+  const why = await new Promise<string>((resolve) => watch(cloud, (line) => void printed.push(line), resolve));
+  expect(why).toContain('Cloud: the process of records has ended with exit code 3; its last output:\n{');
+  await expect.poll(() => printed).toEqual(['Cloud, records: {"severity":"ERROR","code":"internal"}']);
+});
+
+test('a watch says that an emulator has ended, also one that ended before', () => {
+  const ends: string[] = [];
+  const controller = new AbortController();
+  const cloud = { name: 'Cloud', ended: controller.signal, hosts: [] };
+  const begin = () => watch(cloud, vi.fn(), (why) => void ends.push(why));
+  begin();
+  controller.abort(new Error('emulator has ended'));
+  begin();
+  expect(ends).toEqual(['Cloud: emulator has ended', 'Cloud: emulator has ended']);
 });

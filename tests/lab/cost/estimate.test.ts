@@ -3,7 +3,14 @@
 import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type DriverCounters, measured } from '../../../shared/drivers/measured.ts';
-import { billableOf } from '../../../shared/lab/cost/billable.ts';
+import {
+  billableOf,
+  dollarsPerMillionRecords,
+  METERS,
+  operationPriceList,
+  type Origin,
+  regionOf,
+} from '../../../shared/lab/cost/prices.ts';
 import {
   type Bill,
   billedSecondsADay,
@@ -15,7 +22,6 @@ import {
   operationsOf,
   type Workload,
 } from '../../../shared/lab/cost/estimate.ts';
-import { METERS } from '../../../shared/lab/cost/prices.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
 import { type Provider, PROVIDERS, type UsersLayout } from '../../../shared/lab/kit/dimensions.ts';
 import { sum } from '../../../shared/lab/kit/numbers.ts';
@@ -23,11 +29,11 @@ import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { increase } from '../../../shared/lab/kit/provider-usage.ts';
 import { play } from '../../../shared/lab/scale/play-row.ts';
 import { EVEN_PROFILE } from '../../../shared/lab/scale/scale-rows.ts';
-import { recordSource } from '../../../shared/lab/work/sample-records.ts';
+import { recordSource, type SampleRecord, unindexedIn } from '../../../shared/lab/work/sample-records.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { quiet, VirtualRuntime } from '../../support/virtual-runtime.ts';
-import { expectBetween, expectWithin } from '../expect-within.ts';
-import { plainBytes } from './stored-bytes.ts';
+import { expectBetween, expectWithin } from '../fakes.ts';
+import { entityBytes, propertySizes } from '../../../infra/emulators/azurite-front/entity-size.ts';
 
 const WORKLOAD: Workload = {
   records: 1_000_000,
@@ -196,7 +202,7 @@ describe('in the figures behind estimates,', () => {
     }
   });
 
-  test('the store sends what the formula counts: one read per warm get, one write per put or delete', async () => {
+  test('the store sends what the formula counts, by the containers that calls touch', async () => {
     const records = 10_000;
     const { store, table, items, counters } = await loadedTable(records);
     const random = seededRandom(7);
@@ -210,19 +216,6 @@ describe('in the figures behind estimates,', () => {
     // A load leaves 10,000 x 309 bytes / 400,000 = 7.7 containers.
     expect(scanned).toMatchObject({ writes: 0, deletes: 0 });
     expectWithin(scanned.reads, containersOf('datastore', { ...WORKLOAD, records }), 0.25);
-
-    const got = await billedBy(counters, async () => {
-      for (const { key } of drawn(200)) await table.get(key);
-    });
-    expect(got).toEqual({ reads: 200, writes: 0, deletes: 0 });
-    const put = await billedBy(counters, async () => {
-      for (const { key, value } of drawn(200)) await table.put(key, value);
-    });
-    expect(put).toEqual({ reads: 0, writes: 200, deletes: 0 });
-    const removed = await billedBy(counters, async () => {
-      for (const { key } of items.slice(0, 200)) await table.delete(key);
-    });
-    expect(removed).toEqual({ reads: 0, writes: 200, deletes: 0 });
 
     // Ten calls of 100 random records read or write every container that they touch.
     const expected = 10 * containersTouched(scanned.reads, { ...WORKLOAD, records, recordsPerCall: 100 });
@@ -260,4 +253,78 @@ async function billedBy(counters: DriverCounters, work: () => Promise<void>) {
   const before = billableOf('datastore', counters).billable;
   await work();
   return increase(before, billableOf('datastore', counters).billable);
+}
+
+/** All that has a source. */
+function originsIn(value: unknown): Origin[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return 'source' in value ? [value as Origin] : Object.values(value).flatMap(originsIn);
+}
+
+test('each price has its page, the day it was read, and whether the provider’s own page has it', () => {
+  const origins = originsIn(PRICES_2026_11);
+  // Prices of two regions and of one, free tiers, and periods: the walk reaches all of them.
+  expect(origins).toHaveLength(2 * 8 + 7 + 8 + 3 + 2);
+  const wrong = origins.filter(
+    ({ source, read, isVerified }) =>
+      !/^https:\/\/[\w.-]+\.[a-z]+\/\S*$/.test(source) ||
+      !/^2026-11-\d{2}$/.test(read) ||
+      // A third party's page verifies nothing.
+      (isVerified && !/^https:\/\/[\w.]*(google|firebase\.google|microsoft)\.com\//.test(source)),
+  );
+  expect(wrong).toEqual([]);
+  expect(PRICES_2026_11.date).toBe('2026-11');
+});
+
+test('a region that has no prices is refused by name', () => {
+  expect(() => regionOf(PRICES_2026_11, 'datastore', 'eastus')).toThrow('there are us-central1, nam5');
+});
+
+test('Datastore bills each entity of a call, Azure each request, which has one entity or a group of writes', () => {
+  const { counters } = measured(memoryDriver());
+  const work = { readCalls: 2, entitiesAsked: 5, writeCalls: 3, inserts: 4, patches: 2, replaces: 1, listCalls: 1 };
+  const removed = { removeCalls: 1, removals: 6 };
+  const did = { ...counters, ...work, ...removed };
+  expect(billableOf('datastore', did)).toEqual({
+    requests: 2 + 3 + 1 + 1,
+    billable: { reads: 5 + 1, writes: 4 + 2 + 1, deletes: 6 },
+  });
+  expect(billableOf('azure-tables', did)).toEqual({
+    requests: 5 + 1 + 3 + 6,
+    billable: { reads: 5 + 1, writes: 3, deletes: 6 },
+  });
+});
+
+test('measured operations are priced in dollars per million records', () => {
+  const { datastore, 'azure-tables': azure } = operationPriceList(PRICES_2026_11).providers;
+  // 2 reads at $0.03, 1 write at $0.09, 0.5 deletes at $0.01 per 100,000: $0.00000155 a record.
+  const billable = { reads: 4_000, writes: 2_000, deletes: 1_000 };
+  expect(dollarsPerMillionRecords(billable, 2_000, datastore)).toBeCloseTo(1.55, 10);
+  // 1,000 requests for 100,000 records: 10,000 requests a million, at 0.00036 dollars per 10,000.
+  const requests = { reads: 0, writes: 1_000, deletes: 0 };
+  expect(dollarsPerMillionRecords(requests, 100_000, azure)).toBeCloseTo(0.00036, 10);
+});
+
+/** Bytes that an entity, and an index entry, takes beside its contents. */
+const DATASTORE_ROW_BYTES = 32;
+const DATASTORE_KEY_BYTES = 16;
+
+/** With the index entries that the fields of the baseline's entities have. */
+export function plainBytes(provider: Provider, kind: string, { key, fields }: SampleRecord): number {
+  // Azure Tables has no indexes beside the keys.
+  if (provider === 'azure-tables') return entityBytes('', key.slice(1), propertySizes(fields));
+  const keyBytes = text(kind) + text(key) + DATASTORE_KEY_BYTES;
+  const properties = Object.entries(fields).map(([name, value]) => text(name) + text(value));
+  const kindEntryBytes = text(kind) + keyBytes + DATASTORE_ROW_BYTES;
+  const unindexed = unindexedIn(fields);
+  const indexed = Object.entries(fields).filter(([name]) => !unindexed.includes(name));
+  const entries = indexed.map(
+    ([name, value]) => keyBytes + text(name) + text(value) + text(kind) + DATASTORE_ROW_BYTES,
+  );
+  // Each indexed property has an ascending and a descending entry.
+  return keyBytes + DATASTORE_ROW_BYTES + sum(properties) + kindEntryBytes + 2 * sum(entries);
+}
+
+function text(value: string): number {
+  return Buffer.byteLength(value) + 1;
 }

@@ -6,7 +6,7 @@ import { PROVIDERS } from '../../../shared/lab/kit/dimensions.ts';
 import { comparisonsOf } from '../../../shared/lab/report/comparisons.ts';
 import { type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { against } from '../../../shared/lab/report/against.ts';
-import { withReport } from '../../../shared/lab/page/embed.ts';
+import { withReport } from '../../../shared/lab/page/link.ts';
 import { CHROMIUM } from '../../support/chromium.ts';
 import { CLOUD_PLACES, COORDINATES, sampleCell, sampleReport, unusualCells } from '../report/sample-report.ts';
 
@@ -120,7 +120,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.textContent('#where')).toContain('the real service');
   });
 
-  test('cells of several sizes, instances and open loops break no curve', async () => {
+  test('cells of several sizes, instances, open loops and one rung break no curve', async () => {
     const unusual = unusualCells({ repetitions: 6 });
     await show(sampleReport({ cells: [...sampleReport().cells, ...unusual] }));
     const title = 'Reading or updating one record';
@@ -133,15 +133,13 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await show(sampleReport({ cells: open }));
     expect(await count('.row')).toBe(0);
     expect(await count('#figures tbody tr')).toBe(open.length);
-  });
-
-  test('a plan of one rung has points alone, of which the chart library does not complain', async () => {
+    // One rung has points alone, of which the chart library does not complain.
     const cells = sampleReport().cells.filter(({ callers }) => callers === 1);
     await show(sampleReport({ cells }));
     expect(await count('figure [aria-label=dot] path')).toBe(2 * cells.length);
   });
 
-  test('the page names failed runs, cells left out, leftover datasets and an early end', async () => {
+  test('the page names failed runs, cells left out, leftover datasets, an early end, and that it has no figure', async () => {
     const change: Partial<Report> = {
       endedEarly: 'ended by Ctrl-C',
       failures: [{ ...COORDINATES, repetition: 2, error: 'HTTP 503: <b>no</b></script>' }],
@@ -154,9 +152,6 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(troubles).toContain('Datastore record, load, 500 B, 1 caller, run 2: HTTP 503: <b>no</b></script>');
     expect(troubles).toContain('Not removed, it is billed: Google Cloud Datastore, r1: HTTP 503');
     expect(await page.textContent('#warnings')).toContain('no batched scans');
-  });
-
-  test('a report without figures is a page that says so', async () => {
     await show(sampleReport({ cells: [], change: { places: [] } }));
     expect(await page.textContent('#where')).toBe('No function answered, so there is no figure.');
     expect(await page.locator('#figures').isVisible()).toBe(false);
@@ -169,32 +164,25 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await changed.first().locator('..').textContent()).toMatch(/throughput.*9,045.*18,090.*2\.0 x0\.002/);
   });
 
-  test('on a phone only tables scroll sideways, and panels stand below their sentence', async () => {
-    await page.setViewportSize(PHONE);
-    await show(sampleReport());
-    expect(await overflow()).toBe(0);
-    const load = row('Loading 100 records together');
-    const [words, figure] = [await load.locator('p').boundingBox(), await load.locator('figure').first().boundingBox()];
-    expect(figure!.y).toBeGreaterThanOrEqual(words!.y + words!.height);
-    await unfold();
-    expect(await overflow()).toBe(0);
-  });
-
-  test('curves take the width of the window', async () => {
-    await show(sampleReport());
-    const width = () => page.locator('figure svg').first().getAttribute('width');
-    const wide = Number(await width());
-    await page.setViewportSize({ width: 900, height: 800 });
-    await expect.poll(async () => Number(await width())).toBeLessThan(wide);
-    expect(await overflow()).toBe(0);
-  });
-
-  test('the page is dark where the reader’s system is', async () => {
+  test('the page follows the reader’s screen: wide or narrow, a phone, dark', async () => {
     await page.emulateMedia({ colorScheme: 'dark' });
     await show(sampleReport());
     const colour = (of: string): Promise<unknown> => evaluated(`getComputedStyle(document.body)['${of}']`);
     const tick = 'getComputedStyle(document.querySelector(\'figure [aria-label*="tick label"] text\')).fill';
     expect(await colour('backgroundColor')).toBe('rgb(20, 24, 28)');
     expect(await evaluated(tick)).toBe(await colour('color'));
+    const width = () => page.locator('figure svg').first().getAttribute('width');
+    const wide = Number(await width());
+    await page.setViewportSize({ width: 900, height: 800 });
+    await expect.poll(async () => Number(await width())).toBeLessThan(wide);
+    expect(await overflow()).toBe(0);
+    // Only tables scroll sideways, and panels stand below their sentence.
+    await page.setViewportSize(PHONE);
+    await expect.poll(overflow).toBe(0);
+    const load = row('Loading 100 records together');
+    const [words, figure] = [await load.locator('p').boundingBox(), await load.locator('figure').first().boundingBox()];
+    expect(figure!.y).toBeGreaterThanOrEqual(words!.y + words!.height);
+    await unfold();
+    expect(await overflow()).toBe(0);
   });
 });

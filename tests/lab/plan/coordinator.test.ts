@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
 import { type CellRequest, cellRequestSchema, datasetRequestSchema } from '../../../shared/lab/load/cell.ts';
-import { groupsOf } from '../../../shared/lab/plan/plan-cells.ts';
+import { DEFAULT_PLAN, groupsOf, type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import { runPlan } from '../../../shared/lab/plan/coordinator.ts';
 import type { Endpoint } from '../../../shared/lab/plan/endpoint.ts';
-import { heatUp } from '../../../shared/lab/plan/heat-up.ts';
 import type { PlanEvent } from '../../../shared/lab/plan/outcome.ts';
-import { DEFAULT_PLAN, type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
-import { result } from '../fakes.ts';
-import { encodedOf } from '../histogram-of.ts';
+import { encodedOf, result } from '../fakes.ts';
 
 const PLAN = planSchema.parse({ workloads: ['load', 'ycsb-c'], callers: [1, 8], repetitions: 2 });
 const PROVIDERS = ['datastore', 'azure-tables'] as const;
@@ -104,14 +101,6 @@ describe('the order', () => {
     expect(all({ ...PLAN, seed: PLAN.seed + 1 })).not.toEqual(all(PLAN));
   });
 
-  test('puts each cell at each place of a block about as often', () => {
-    const groups = all({ ...PLAN, repetitions: 50 });
-    const places = groups.flatMap((group, at) => (group === groups[0] ? at % 10 : []));
-    const mean = places.reduce((sum, place) => sum + place, 0) / places.length;
-    // The bound is four standard deviations of the mean of 50 draws from 0 to 9.
-    expect(Math.abs(mean - 4.5)).toBeLessThan(1.7);
-  });
-
   test('runs the clouds side by side up to the plan’s number of callers, but open loops alone', () => {
     expect(sizes({ sideBySideCallersMax: 4 })).toEqual({ '1 null': [2], '8 null': [1] });
     expect(sizes({ ratesPerSecond: [50] })).toEqual({ '1 null': [2], '8 null': [2], '256 50': [1] });
@@ -157,14 +146,6 @@ describe('the coordinator', () => {
     );
     expect([names[0], names[2]]).toEqual([names[1], names[3]]);
     expect(names[0]).not.toBe(names[2]);
-  });
-
-  test('names the cells that a layout cannot run, and does not try them', async () => {
-    const { cells, leftOut } = await ran({ workloads: ['ycsb-e', 'ycsb-f'] });
-    expect(leftOut.map(({ provider, layout, workload }) => `${provider} ${layout} ${workload}`)).toEqual(
-      PROVIDERS.flatMap((provider) => [`${provider} batch ycsb-e`, `${provider} batch ycsb-f`]),
-    );
-    expect(cells.filter(({ request }) => request.layout === 'batch')).toEqual([]);
   });
 
   test('spreads a cell over its instances, whose windows open together and whose inserts do not meet', async () => {
@@ -262,28 +243,22 @@ describe('a target', () => {
     expect(failures[3]!.error).toBe(`not tried: the 3 runs before had no answer, the last with: ${error}`);
   });
 
-  test('that refuses the key is given up after three runs, and has no leftovers', async () => {
+  test.each([
+    ['refuses the key', unknownKey, 'HTTP 401: the app key is not one of the configured keys'],
+    ['stands behind a gate that refuses', forbidden, GATE_REFUSES],
+  ])('that %s is given up after three runs, and has no leftovers', async (_what, refuse, error) => {
     const { cells, removed, runs, failures, leftovers } = await ran(
       { workloads: ['load'] },
       {
-        answer: where((_, provider) => provider === 'datastore', unknownKey),
-        remove: (url) => (url.startsWith('http://one') ? unknownKey() : gone()),
+        answer: where((_, provider) => provider === 'datastore', refuse),
+        remove: (url) => (url.startsWith('http://one') ? refuse() : gone()),
       },
     );
     expect([runs.length, failures.length]).toEqual([12, 12]);
     expect(cells.filter(({ url }) => url.startsWith('http://one'))).toHaveLength(3);
-    expect(failures[3]!.error).toBe(
-      'not tried: the 3 runs before were refused, the last with: HTTP 401: the app key is not one of the configured keys',
-    );
+    expect(failures[3]!.error).toBe(`not tried: the 3 runs before were refused, the last with: ${error}`);
     expect(leftovers).toEqual([]);
     expect(removed.filter((url) => url.startsWith('http://two'))).toHaveLength(12);
-  });
-
-  test('behind a gate that refuses is given up in the same way', async () => {
-    const { failures, leftovers } = await ran({ workloads: ['load'] }, { answer: forbidden, remove: forbidden });
-    expect(failures[0]!.error).toBe(GATE_REFUSES);
-    expect(failures.at(-1)!.error).toBe(`not tried: the 3 runs before were refused, the last with: ${GATE_REFUSES}`);
-    expect(leftovers).toEqual([]);
   });
 
   test('that refuses the key later on is reported with the datasets that it still holds', async () => {
@@ -344,13 +319,6 @@ describe('the data of a run', () => {
     const { leftovers } = await ran({ repetitions: 1 }, { remove });
     expect(leftovers).toHaveLength(3 * 2 + 2);
     expect(leftovers[0]).toMatchObject({ provider: 'azure-tables', error: 'HTTP 503: not removed' });
-  });
-
-  test('is removed after heating up, too, whose failures stop no run', async () => {
-    const { options, cells, removed } = functions({ answer: where(({ layout }) => layout === 'batch', busy) });
-    await heatUp(100, 'run1', options);
-    expect(cells).toHaveLength(10);
-    expect(removed).toHaveLength(10);
   });
 });
 

@@ -7,8 +7,7 @@ import { planSchema } from '../../../shared/lab/plan/plan.ts';
 import { reportOf } from '../../../shared/lab/report/report.ts';
 import { circumstancesSchema, type Report, reportSchema } from '../../../shared/lab/report/report-schema.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
-import { PLACE, result } from '../fakes.ts';
-import { encodedOf } from '../histogram-of.ts';
+import { encodedOf, PLACE, result } from '../fakes.ts';
 import { CLOUD_PLACES, COORDINATES, sampleReport } from './sample-report.ts';
 
 const PLAN = planSchema.parse({ workloads: ['load'], callers: [8] });

@@ -1,8 +1,7 @@
 // A report of invented figures in every shape that a page shows: clouds, layouts, rungs, open loop,
 // sweep, search, failures, leftovers.
-import type { Coordinates } from '../../../shared/lab/load/coordinates.ts';
-import type { Place } from '../../../shared/lab/load/instance-place.ts';
-import { LAYOUTS, PROVIDERS, USERS_LAYOUTS } from '../../../shared/lab/kit/dimensions.ts';
+import type { Coordinates, Place } from '../../../shared/lab/load/cell.ts';
+import { LAYOUTS, MIXES, PROVIDERS, USERS_LAYOUTS, whyNot } from '../../../shared/lab/kit/dimensions.ts';
 import { type Figure, figureOf } from '../../../shared/lab/kit/figure.ts';
 import { type Plan, planSchema } from '../../../shared/lab/plan/plan.ts';
 import type { Circumstances, Report, ReportCell, ReportRun } from '../../../shared/lab/report/report-schema.ts';
@@ -11,8 +10,7 @@ import { cellsSoFar, reportOf } from '../../../shared/lab/report/report.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
 import { warningsOf } from '../../../shared/lab/report/warnings.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
-import { MIXES, whyNot } from '../../../shared/lab/work/workloads.ts';
-import { placeOf, result } from '../fakes.ts';
+import { COUNTERS, placeOf, result } from '../fakes.ts';
 
 const PLAN: Plan = planSchema.parse({ name: 'sample', repetitions: 6, seed: 7 });
 
@@ -46,16 +44,6 @@ export const COORDINATES: Coordinates = {
 /** One run of 1,000 records in a second. */
 const [BASE] = cellsSoFar([{ cell: COORDINATES, repetition: 1, parts: [result()] }], PRICES_2026_11);
 
-const STORE = {
-  commits: 90,
-  foreignCommits: 7,
-  readsFirst: 5,
-  yields: 2,
-  splits: 3,
-  contentionSplits: 1,
-  lostSplits: 1,
-};
-
 function runOf(repetition: number, rate: number, place: number, isStore: boolean): ReportRun {
   const [run] = BASE!.runs;
   return {
@@ -67,7 +55,7 @@ function runOf(repetition: number, rate: number, place: number, isStore: boolean
     recordsTotal: Math.round(rate * 1.5),
     operations: Math.round(rate),
     latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
-    store: isStore ? STORE : null,
+    store: isStore ? COUNTERS : null,
     parts: [{ ...run!.parts[0]!, place, recordsPerSecond: rate }],
   };
 }

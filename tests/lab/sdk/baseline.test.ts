@@ -8,8 +8,7 @@ import { azureTablesBaseline } from '../../../shared/lab/sdk/azure-tables-baseli
 import { emptyUsage, increase, type Usage } from '../../../shared/lab/kit/provider-usage.ts';
 import { type SdkBaseline, withTries } from '../../../shared/lab/work/baseline.ts';
 import { datastoreBaseline } from '../../../shared/lab/sdk/datastore-baseline.ts';
-import { keyOf, tenantEnd, tenantOf } from '../../../shared/lab/work/record-keys.ts';
-import { recordSource } from '../../../shared/lab/work/sample-records.ts';
+import { keyOf, recordSource, tenantEnd, tenantOf } from '../../../shared/lab/work/sample-records.ts';
 
 // Without it Google's libraries look for the metadata server of a cloud machine.
 process.env['METADATA_SERVER_DETECTION'] = 'none';

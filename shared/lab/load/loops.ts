@@ -1,8 +1,44 @@
-// The open loop: calls begin when they are due, whether earlier ones were answered or not. Latency
-// counts from then; otherwise a store that stands still would look fast (coordinated omission).
+// The closed loop, where each caller waits for its reply before it calls again, and the open loop,
+// where calls begin when they are due. Its latency counts from then; otherwise a store that stands
+// still would look fast (coordinated omission).
 import pLimit from 'p-limit';
 import type { Random } from '../kit/random.ts';
 import type { CellRequest } from './cell.ts';
+
+/**
+ * Callers are numbered from 0. Each asks `isOver` before each of its calls, and stops at true.
+ * After one call failed nobody calls again; rejects with its error once no call is in flight.
+ */
+export async function closedLoop(
+  callers: number,
+  isOver: () => boolean,
+  call: (caller: number) => Promise<unknown>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  const callAgain = async (caller: number): Promise<void> => {
+    try {
+      while (failures.length === 0 && !isOver()) await call(caller);
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, (_, caller) => callAgain(caller)));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Makes one call for each item, at most `callers` at a time. Settles as `closedLoop` does. */
+export async function eachInFlight<Item>(
+  items: readonly Item[],
+  callers: number,
+  call: (item: Item) => Promise<unknown>,
+): Promise<void> {
+  let at = 0;
+  await closedLoop(
+    Math.min(callers, items.length),
+    () => at >= items.length,
+    () => call(items[at++]!),
+  );
+}
 
 /** Draws the milliseconds from one arrival to the next, without end. */
 export function gapsOf(perSecond: number, arrivals: CellRequest['arrivals'], random: Random): () => number {
