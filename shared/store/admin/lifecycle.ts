@@ -12,11 +12,11 @@ import type { TableInfo } from '../contract/results.ts';
 import type { Driver, EntityId, EntityVersion, RemoveOutcome, Write, WriteOutcome } from '../contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { insertNodes } from '../engine/insert-nodes.ts';
+import { insertNodes } from '../engine/leaf-steps.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { type Header, NO_PAGES, type NodeState } from '../format/header.ts';
 import { incarnationPrefix, ROOT_PREFIX, rootId, tableOfRoot } from '../format/entity-ids.ts';
-import { drawAttempt, drawId } from '../io/draw-ids.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/send.ts';
 
 /** Conflicts on a root before giving up. Throttled tries do not count; the deadline ends them. */

@@ -7,7 +7,7 @@ import type { VacuumReport } from '../contract/vacuum-report.ts';
 import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
-import { drawAttempt } from '../io/draw-ids.ts';
+import { drawAttempt } from '../io/clock.ts';
 import { newAbsorbing } from '../machine/leaf.ts';
 
 /** A `VacuumReport` in the making. Damaged containers are kept by id, as each may be met twice. */

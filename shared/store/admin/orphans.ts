@@ -12,7 +12,7 @@ import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { encodeHeader, type Header } from '../format/header.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
 import { beforeBound } from '../format/position.ts';
-import { drawAttempt } from '../io/draw-ids.ts';
+import { drawAttempt } from '../io/clock.ts';
 import { sendRemoval, sendWrites } from '../io/send.ts';
 import type { SeenNode } from './levels.ts';
 import { wasDropped } from './lifecycle.ts';

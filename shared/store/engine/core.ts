@@ -1,15 +1,17 @@
-// What the tables of one store share, and what each table has of its own.
+// What the tables of one store share, and what the engine of each has of its own.
+import { containerBytesMaxOf } from '../container/container-size.ts';
 import type { CommitRules } from '../container/plan-commit.ts';
+import { pageBytesFor } from '../container/seal-page.ts';
 import type { Driver, EntityId } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
-import type { RequestLimit, Semaphore, WriteBatcher } from '../io/requests.ts';
-import type { Clock } from '../io/moment-clock.ts';
+import { type RequestLimit, type Semaphore, WriteBatcher } from '../io/requests.ts';
+import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
-import type { Counters } from '../io/counters.ts';
+import { type Counters, newCounters } from '../system/tracing.ts';
 import type { Deadlines } from '../io/deadline.ts';
-import type { Reader } from '../io/reads.ts';
-import type { Turns } from '../io/turns.ts';
-import type { Contention } from '../machine/contention.ts';
+import { Reader, type ReaderContext } from '../io/reads.ts';
+import { Turns } from '../io/turns.ts';
+import { type Contention, newContention, note } from '../machine/contention.ts';
 import type { Leaf } from '../machine/leaf.ts';
 
 /** What all engines of one store share. */
@@ -46,4 +48,34 @@ export interface EngineCore extends StoreShared, EngineSubject {
   readonly contention: Contention;
   /** The containers that have work. */
   readonly leaves: Map<EntityId, Leaf>;
+}
+
+/** No I/O. Throws `invalid` for a container size that is out of range. */
+export function newCore(shared: StoreShared, subject: EngineSubject): EngineCore {
+  const { cache, clock, compression, deadlines, readLimit: limit, runtime, tag, writeLimit } = shared;
+  const { table, driver } = subject;
+  const { limits } = driver;
+  const containerBytesMax = containerBytesMaxOf(subject.containerBytesMax, limits);
+  const splitLimits = { ...limits, entityBytesMax: containerBytesMax };
+  const counters = newCounters();
+  const turns = new Turns(runtime);
+  const way = { reads: limit, commits: writeLimit, commitsWait: limits.commitsWait };
+  const contention = newContention(tag, way);
+  const noteLook: ReaderContext['noteLook'] = (id, look) =>
+    note(contention, id, { kind: 'look', ...look }, runtime.monotonicMs());
+  const leaves: EngineCore['leaves'] = new Map();
+  const provider = { table, driver, counters };
+  const reader = new Reader({ ...provider, cache, clock, deadlines, limit, runtime, noteLook, leaves });
+  return {
+    ...shared,
+    ...subject,
+    containerBytesMax,
+    counters,
+    rules: { table, limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
+    turns,
+    contention,
+    reader,
+    leaves,
+    writeBatcher: new WriteBatcher(provider, writeLimit),
+  };
 }

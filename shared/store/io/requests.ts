@@ -15,7 +15,6 @@ import type { Runtime } from '../contract/runtime.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { currentOperation, noteEvent } from '../system/tracing.ts';
-import { RoundTrip } from './round-trip.ts';
 import { type RequestContext, sendWrites } from './send.ts';
 
 interface Waiting {
@@ -54,10 +53,6 @@ export class WriteBatcher {
     this.#waiting.set(write.id, { write, bytes, isAlone, operation: currentOperation(), departs, outcome });
     void this.#limit.run(() => this.#depart());
     return outcome.promise;
-  }
-
-  isWaiting(id: EntityId): boolean {
-    return this.#waiting.has(id);
   }
 
   async #depart(): Promise<Reply | undefined> {
@@ -347,4 +342,42 @@ function checkComplete<E>(entities: readonly E[] | undefined, asked: number): re
   if (entities?.length === asked) return entities;
   const message = `the driver answered ${entities?.length ?? 'none'} of ${asked} reads: mend the driver`;
   throw new StoreError('unavailable', message, { retryable: false });
+}
+
+/** Weights in the average. A short time is the network's alone; a long one may include queueing. */
+const WEIGHT_OF_SHORTER = 1 / 8;
+const WEIGHT_OF_LONGER = 1 / 32;
+/** The weight in the mean, small so that it follows some hundred round trips. */
+const WEIGHT_IN_MEAN = 1 / 256;
+/** Longer times count as this: the process was suspended, or the provider was in trouble. */
+const ROUND_TRIP_MAX_MS = 500;
+
+/** Two averages. In `ms` short times weigh more: about a fifth of the round trips take less. */
+class RoundTrip {
+  #ms = 0;
+  #meanMs = 0;
+  #count = 0;
+
+  /** The weighted average; 0 before the first. */
+  get ms(): number {
+    return this.#ms;
+  }
+
+  /** The mean of the last few hundred; 0 before the first. */
+  get meanMs(): number {
+    return this.#meanMs;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  note(tookMs: number): void {
+    this.#count += 1;
+    const ms = Math.min(tookMs, ROUND_TRIP_MAX_MS);
+    this.#meanMs += (ms - this.#meanMs) * Math.max(WEIGHT_IN_MEAN, 1 / this.#count);
+    const off = ms - this.#ms;
+    if (this.#ms === 0) this.#ms = off;
+    else this.#ms += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
+  }
 }

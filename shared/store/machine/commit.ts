@@ -12,8 +12,9 @@ import { failsTooOften } from '../container/when-to-split.ts';
 import type { EntityId, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { decodeKey } from '../format/position.ts';
-import { drawAttempt, drawId } from '../io/draw-ids.ts';
-import { count } from '../io/counters.ts';
+import { note } from './contention.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
+import { count } from '../system/tracing.ts';
 import {
   type Draft,
   type Frozen,
@@ -27,7 +28,6 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { loseFrozenSplit } from './give-up.ts';
 
 const TURN: Step = { kind: 'turn' };
 
@@ -237,4 +237,11 @@ function tooLarge(
   const group = `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
   const message = groupBy === undefined ? 'the record does not fit into a container' : group;
   return new StoreError('too_large', message, { table, key: change && decodeKey(change.key), container });
+}
+
+/** Gives up a split for contention. Its nodes are left to vacuum. */
+export function loseFrozenSplit(leaf: Leaf, world: World, nowMs: number): void {
+  leaf.frozenLink = undefined;
+  count(world, 'lostSplits');
+  note(world.contention, leaf.id, { kind: 'lost split' }, nowMs);
 }

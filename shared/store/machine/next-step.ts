@@ -1,41 +1,44 @@
 // Decides what a process does next with one container. A round first finishes what was begun, then
-// pauses if it must, reads what it lacks, and makes one attempt at a commit. `tell.ts` has what an
-// answer changes, and `container/attempts.ts` judges which attempts landed.
+// pauses if it must, reads what it lacks, and makes one attempt at a commit: for its changes, or to
+// absorb its retired right neighbour. `tell.ts` has what an answer changes, and
+// `container/attempts.ts` judges which attempts landed.
 import { firstDueMs } from '../container/attempts.ts';
 import { planCompaction, slotsToCommit } from '../container/compaction.ts';
-import type { Snapshot } from '../container/snapshot.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import type { SortedChanges } from '../container/sort-changes.ts';
 import type { Moment } from '../contract/runtime.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { rootId } from '../format/entity-ids.ts';
-import { ageAt } from '../io/moment-clock.ts';
-import { count } from '../io/counters.ts';
+import { ageAt, drawAttempt, drawId } from '../io/clock.ts';
+import { count } from '../system/tracing.ts';
 import { PAGE_READS_MAX } from '../io/reads.ts';
 import { LOST_AFTER_MS } from '../io/send.ts';
-import { absorb } from './absorb.ts';
-import { commit, goOn } from './commit.ts';
+import { commit, goOn, loseFrozenSplit } from './commit.ts';
 import { type Advice, advise, note } from './contention.ts';
 import {
+  type Absorbing,
   doublingsOf,
   type Group,
   hasWork,
   type Here,
   isAwaited,
+  isCarrying,
   type Leaf,
   readOf,
   sortOut,
   type Step,
   type World,
 } from './leaf.ts';
-import { loseFrozenSplit } from './give-up.ts';
+import { copyOf, joinedSnapshot, relinkedSnapshot } from '../container/join-leaves.ts';
+import { fitsTogether } from '../container/when-to-join.ts';
+import { beforeBound } from '../format/position.ts';
 
 /**
  * An older snapshot is read before a commit. A merged leaf's header, by which attempts are settled,
  * is removed after 24 h (rule 30), and half of that leaves room for slow clocks.
  */
 const REMEMBERED_MS = 12 * 60 * 60_000;
-/**
- */
+/** A pause is cut into pieces, so that one which nobody waits for any more ends soon. */
 const PIECE_MS = 100;
 /** Near a caller's deadline a read asks sooner what became of a write, but not sooner than this. */
 const SETTLING_READ_LEAST_MS = 100;
@@ -193,4 +196,75 @@ function isReadDue(leaf: Leaf, known: Snapshot, { readFirst }: Advice, now: Mome
 function tryCommit(leaf: Leaf, here: Here, group: Group): Step {
   leaf.known = group.snapshot;
   return commit(leaf, group, here.world) ?? nextStep(leaf, here);
+}
+
+/** After so many tries the pair is left to the next process that meets it. */
+const ABSORB_TRIES_MAX = 16;
+
+/**
+ * The next step of absorbing: a read of the leaf or the neighbour, if either is not known whole;
+ * the insert of a copy; or the commit. Undefined if nothing is left to absorb, after too many
+ * tries, or when the attempt is over.
+ */
+function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, here: Here): Step | undefined {
+  const { world, now } = here;
+  const isTriedOut = pair.tries > ABSORB_TRIES_MAX && !isCarrying(leaf);
+  if (isTriedOut || pair.isGone || !isPair(left, pair)) return endAbsorbing(leaf, pair, left);
+  if (!isWhole(left.header)) return { kind: 'read', id: leaf.id, what: 'intact', reader: 'container' };
+  // A repair of the neighbour first gives the left leaf another version, so read after that.
+  if (pair.right === undefined || pair.right.seen.tick < left.seen.tick)
+    return { kind: 'read', id: pair.retired.id, what: 'intact', reader: 'neighbour' };
+  if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left);
+  const base = joined(pair, left, pair.right, here);
+  if ('kind' in base) return base;
+  pair.tries += 1;
+  leaf.known = left;
+  // Changes for the copy wait, since nothing may be written to it before it is linked.
+  const { here: changes } = sortOut(leaf, base.base, world.table);
+  return commit(leaf, { ...base, snapshot: left, changes, now }, world);
+}
+
+function isPair({ header }: Snapshot, { retired }: Absorbing): boolean {
+  return header.state === 'live' && header.right === retired.header.container;
+}
+
+/** The leaf joined with the neighbour, or linked to its copy; or the step that inserts the copy. */
+function joined(
+  pair: Absorbing,
+  left: Snapshot,
+  right: Snapshot,
+  here: Here,
+): Step | Required<Pick<Group, 'base' | 'maintenance'>> {
+  const { rules } = here.world;
+  // The leaf's entity has none of the neighbour's pages, so the whole leaf is written.
+  if (fitsTogether(left.header, right.header, rules))
+    return { base: joinedSnapshot(left, right, rules), maintenance: { mustReplace: true } };
+  pair.copy ??= drawCopy(right, here);
+  const { header, attempt } = pair.copy;
+  if (pair.isCopyThere) return { base: relinkedSnapshot(left, header.container), maintenance: { mustReplace: false } };
+  pair.tries += 1;
+  return { kind: 'insert', headers: [header], attempt, withinMs: undefined };
+}
+
+function drawCopy(right: Snapshot, { world, now }: Here): NonNullable<Absorbing['copy']> {
+  const attempt = drawAttempt(world);
+  const container = drawId(world.runtime);
+  return { header: copyOf(right, { attempt, container, nowMs: now.wallMs }, world.rules), attempt };
+}
+
+function endAbsorbing(leaf: Leaf, pair: Absorbing, left: Snapshot): Step | undefined {
+  leaf.absorbing = undefined;
+  mendParent(leaf, pair.retired, left);
+  return isCarrying(leaf) ? readOf(leaf, []) : undefined;
+}
+
+/**
+ * Corrects the neighbour's routing entry to name the leaf that now owns its positions. A vacuum
+ * drops such entries itself.
+ */
+function mendParent({ entryRepairs, isMaintained }: Leaf, retired: Snapshot, { header }: Snapshot): void {
+  const { container: instead, low: separator, incarnation } = retired.header;
+  if (isMaintained || header.state !== 'live' || header.right === instead) return;
+  const child = beforeBound(separator, header.high) ? header.container : header.right;
+  if (child !== undefined) entryRepairs.push({ level: 1, incarnation, separator, child, instead });
 }

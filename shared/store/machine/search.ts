@@ -9,7 +9,7 @@ import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
 import { type Position, type UpperBound, within } from '../format/position.ts';
-import type { Counted } from '../io/counters.ts';
+import type { Counted } from '../system/tracing.ts';
 import type { EntryRepair } from './leaf.ts';
 
 /**

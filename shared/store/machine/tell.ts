@@ -3,14 +3,17 @@
 // 3 to 5). The other refusals follow rule 7.
 import { type Attempt, dropEntryRepairs, dropRefusedEntryRepairs, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
+import { planCompaction } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Refused, Unknown } from '../contract/driver.ts';
 import { refusedError, StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Header } from '../format/header.ts';
+import { compareBytes } from '../format/bytes.ts';
 import { nodeId } from '../format/entity-ids.ts';
-import { count } from '../io/counters.ts';
-import { send } from './commit.ts';
+import { beforeBound } from '../format/position.ts';
+import { count } from '../system/tracing.ts';
+import { loseFrozenSplit, send } from './commit.ts';
 import { note } from './contention.ts';
 import {
   type Event,
@@ -23,7 +26,6 @@ import {
   type Step,
   type World,
 } from './leaf.ts';
-import { giveUpAbsorbing, loseFrozenSplit, needingDamaged, noteTurnedAway } from './give-up.ts';
 
 /** Returns the step that must follow at once; undefined: ask `nextStep`. */
 export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
@@ -324,4 +326,47 @@ function failed(
 
 function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'corrupt';
+}
+
+/**
+ * Notes that changes, or nodes that they need, were throttled or could not be sent: for the pause,
+ * and for the callers' errors. Changes that were never sent fail once that has lasted too long
+ * (rule 7).
+ */
+function noteTurnedAway(
+  { backoff }: Leaf,
+  refusal: StoreError,
+  changes: readonly Change[],
+  { sentMs, nowMs, table }: { readonly sentMs: number; readonly nowMs: number; readonly table: string },
+): void {
+  for (const change of changes) change.throttling = refusal;
+  dropEntryRepairs(changes);
+  if (refusal.code === 'throttled') backoff.noteThrottled(refusal);
+  else if (backoff.noteUnsent(refusal, Math.min(sentMs, nowMs), nowMs))
+    failAll(
+      changes.filter(({ openAttempts }) => !refusal.retryable || openAttempts === 0),
+      refusal,
+      table,
+    );
+}
+
+/** The changes that need a damaged page even when committed alone; the rest can be retried. */
+function needingDamaged({ tried }: Leaf): Change[] {
+  if (tried === undefined) return [];
+  return tried.group.filter((change) =>
+    planCompaction(tried.snapshot, [change]).unread.some(({ content }) => content.damage !== undefined),
+  );
+}
+
+/** Leaves a damaged neighbour: its keys fail, and changes beyond it follow its link, once. */
+function giveUpAbsorbing(leaf: Leaf, retired: Snapshot, damage: StoreError, world: World): Step {
+  const { low, high } = retired.header;
+  const others = leaf.changes.filter(({ position }) => !beforeBound(position, low));
+  const lost = others.filter(
+    ({ position, passed: met }) => beforeBound(position, high) || (met !== undefined && compareBytes(met, low) >= 0),
+  );
+  leaf.absorbing = undefined;
+  leaf.changes = leaf.changes.filter(({ position }) => beforeBound(position, low));
+  failAll(lost, damage, world.table);
+  return { kind: 'send on', way: 'right', node: retired, changes: others };
 }

@@ -9,7 +9,7 @@ import { insertOf, patchOf, replaceOf } from '../../../shared/store/container/wr
 import type { Entity, EntityId, PartName, Write, WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../../../shared/store/contract/errors.ts';
 import type { Moment } from '../../../shared/store/contract/runtime.ts';
-import { ParentRepair } from '../../../shared/store/engine/parent-repair.ts';
+import { ParentRepair } from '../../../shared/store/engine/engine.ts';
 import { id64, type Id64 } from '../../../shared/store/format/bytes.ts';
 import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import {
@@ -22,10 +22,9 @@ import {
   rootId,
 } from '../../../shared/store/format/entity-ids.ts';
 import { type Position, within } from '../../../shared/store/format/position.ts';
-import { Clock } from '../../../shared/store/io/moment-clock.ts';
-import { drawAttempt, drawId } from '../../../shared/store/io/draw-ids.ts';
+import { Clock, drawAttempt, drawId } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
-import { newCounters } from '../../../shared/store/io/counters.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
 import { isShownBy } from '../../../shared/store/io/reads.ts';
 import type {
   EntryRepair,

@@ -1,6 +1,6 @@
 // Rule 29: a repair sets an entry on condition of the child that it still names.
 import { expect, test } from 'vitest';
-import { ParentRepair } from '../../../shared/store/engine/parent-repair.ts';
+import { ParentRepair } from '../../../shared/store/engine/engine.ts';
 import { childId, EMPTY_LEAF } from '../container/nodes.ts';
 
 const { incarnation } = EMPTY_LEAF;

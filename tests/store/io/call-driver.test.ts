@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { type StoreErrorCode, StoreError } from '../../../shared/store/contract/errors.ts';
-import { Deadlines } from '../../../shared/store/io/deadline.ts';
-import { CallDriver } from '../../../shared/store/io/call-driver.ts';
+import { CallDriver, Deadlines } from '../../../shared/store/io/deadline.ts';
 import { entityId } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 

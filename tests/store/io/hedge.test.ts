@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
-import { Hedge } from '../../../shared/store/io/hedge.ts';
+import { Hedge } from '../../../shared/store/io/reads.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 
 const NEVER = 3_600_000;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver, Write } from '../../../shared/store/contract/driver.ts';
-import { newCounters } from '../../../shared/store/io/counters.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
 import { RequestLimit, WriteBatcher } from '../../../shared/store/io/requests.ts';
 import { entityId, partName } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';

@@ -9,7 +9,7 @@ import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { appendCommitId, type Header } from '../../../shared/store/format/header.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
-import { newCounters } from '../../../shared/store/io/counters.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
 import { departs } from '../../../shared/store/machine/commit.ts';
 import { newContention } from '../../../shared/store/machine/contention.ts';
 import { type Event, type Leaf, newLeaf, type Step, type World } from '../../../shared/store/machine/leaf.ts';

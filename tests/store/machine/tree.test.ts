@@ -7,7 +7,7 @@ import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { nodeId, rootId } from '../../../shared/store/format/entity-ids.ts';
-import { newCounters } from '../../../shared/store/io/counters.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
 import {
   afterAstray,
   afterMiss,
