@@ -7,11 +7,11 @@ import type { Compression, Runtime } from '../contract/runtime.ts';
 import { type RequestLimit, type Semaphore, WriteBatcher } from '../io/requests.ts';
 import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
-import { type Counters, newCounters } from '../system/tracing.ts';
+import { newCounters } from '../system/tracing.ts';
 import type { Deadlines } from '../io/deadline.ts';
 import { Reader, type ReaderContext } from '../io/reads.ts';
 import { Turns } from '../io/turns.ts';
-import { type Contention, newContention, note } from '../machine/contention.ts';
+import { newContention, note } from '../machine/contention.ts';
 import type { Leaf } from '../machine/leaf.ts';
 
 /** What all engines of one store share. */
@@ -38,44 +38,30 @@ export interface EngineSubject {
   readonly containerBytesMax?: number | undefined;
 }
 
-export interface EngineCore extends StoreShared, EngineSubject {
-  readonly containerBytesMax: number;
-  readonly counters: Counters;
-  readonly rules: CommitRules;
-  readonly turns: Turns;
-  readonly reader: Reader;
-  readonly writeBatcher: WriteBatcher;
-  readonly contention: Contention;
-  /** The containers that have work. */
-  readonly leaves: Map<EntityId, Leaf>;
-}
+export type EngineCore = ReturnType<typeof newCore>;
 
 /** No I/O. Throws `invalid` for a container size that is out of range. */
-export function newCore(shared: StoreShared, subject: EngineSubject): EngineCore {
-  const { cache, clock, compression, deadlines, readLimit: limit, runtime, tag, writeLimit } = shared;
-  const { table, driver } = subject;
+export function newCore(shared: StoreShared, { table, driver, containerBytesMax: asked }: EngineSubject) {
+  const { compression, readLimit, runtime, tag, writeLimit } = shared;
   const { limits } = driver;
-  const containerBytesMax = containerBytesMaxOf(subject.containerBytesMax, limits);
+  const containerBytesMax = containerBytesMaxOf(asked, limits);
   const splitLimits = { ...limits, entityBytesMax: containerBytesMax };
-  const counters = newCounters();
-  const turns = new Turns(runtime);
-  const way = { reads: limit, commits: writeLimit, commitsWait: limits.commitsWait };
-  const contention = newContention(tag, way);
+  const rules: CommitRules = { table, limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) };
+  const contention = newContention(tag, { reads: readLimit, commits: writeLimit, commitsWait: limits.commitsWait });
   const noteLook: ReaderContext['noteLook'] = (id, look) =>
     note(contention, id, { kind: 'look', ...look }, runtime.monotonicMs());
-  const leaves: EngineCore['leaves'] = new Map();
-  const provider = { table, driver, counters };
-  const reader = new Reader({ ...provider, cache, clock, deadlines, limit, runtime, noteLook, leaves });
+  /** The containers that have work. */
+  const leaves = new Map<EntityId, Leaf>();
+  const provider = { table, driver, counters: newCounters() };
   return {
     ...shared,
-    ...subject,
+    ...provider,
     containerBytesMax,
-    counters,
-    rules: { table, limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) },
-    turns,
+    rules,
     contention,
-    reader,
     leaves,
+    turns: new Turns(runtime),
+    reader: new Reader({ ...shared, ...provider, limit: readLimit, noteLook, leaves }),
     writeBatcher: new WriteBatcher(provider, writeLimit),
   };
 }

@@ -8,8 +8,8 @@ import type { EntityId } from '../contract/driver.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { incarnationOf, rootId } from '../format/entity-ids.ts';
 import type { Observation } from '../io/reads.ts';
-import { type EntryRepair, isAwaited, isIdle, type Leaf, newLeaf, type Step } from '../machine/leaf.ts';
-import { afterAstray, afterMiss, newSearch, type Search, type TreeStep } from '../machine/search.ts';
+import { type EntryRepair, isAwaited, isIdle, Leaf, type Step } from '../machine/leaf.ts';
+import { afterAstray, afterMiss, Search, type TreeStep } from '../machine/search.ts';
 import { inOperation, noteEvent } from '../system/tracing.ts';
 import { type EngineCore, type EngineSubject, newCore, type StoreShared } from './core.ts';
 import { ask, next, type StepOf, told, write } from './leaf-steps.ts';
@@ -40,7 +40,7 @@ export class Router {
   route(changes: readonly Change[]): void {
     const [change] = changes;
     if (changes.length !== 1 || change === undefined) return void this.#routeMany(changes);
-    const search = newSearch({ position: change.position, level: change.level, until: 'named' });
+    const search = new Search({ position: change.position, level: change.level, until: 'named' });
     const step = this.tree.next(search);
     if (step.kind === 'named') this.enqueue(step.id, changes);
     else inBackground(changes, this.#enqueueAtEnd(search, step, changes));
@@ -58,7 +58,7 @@ export class Router {
   enqueue(id: EntityId, changes: readonly Change[], retired?: Snapshot): void {
     const { leaves, table } = this.#core;
     const running = leaves.get(id);
-    const leaf = running ?? newLeaf(id, table);
+    const leaf = running ?? new Leaf(id, table);
     told(this.#core, leaf, { kind: 'came', changes, retired });
     if (changes.some(({ isEntryRepair }) => !isEntryRepair)) this.#wakes.get(leaf)?.();
     if (running !== undefined) return;
@@ -68,7 +68,7 @@ export class Router {
 
   /** Works on a container for a vacuum, until nothing is left to do. Throws if a read fails. */
   async maintain(id: EntityId, prepare: (leaf: Leaf) => void): Promise<Leaf> {
-    const leaf = newLeaf(id, this.#core.table, true);
+    const leaf = new Leaf(id, this.#core.table, true);
     prepare(leaf);
     await this.#run(leaf);
     if (leaf.failure !== undefined) throw leaf.failure.error;
@@ -161,7 +161,7 @@ export class Router {
       const from = node === undefined ? afterMiss(id, incarnationOf(id), isDamage) : afterAstray(node, level, table);
       if (node === undefined) for (const change of changes) change.misses += 1;
       if (node === undefined && id === rootId(table)) fail(changes, tableNotFound(table));
-      else inBackground(changes, this.#routeAnew(newSearch({ position, level, until: 'root' }, from), changes));
+      else inBackground(changes, this.#routeAnew(new Search({ position, level, until: 'root' }, from), changes));
     }
   }
 
@@ -173,11 +173,11 @@ export class Router {
       if (turns.isLong) await turns.pause();
       if (change.isSettled) continue;
       const { position, level } = change;
-      const search = newSearch({ position, level, until: 'named' }, { kind: 'right', overtaken });
-      search.passed[level] = change.passed;
+      const search = new Search({ position, level, until: 'named' }, { kind: 'right', overtaken });
+      search.passedLows[level] = change.passedLow;
       const step = this.tree.next(search);
       const { id } = step.kind === 'named' ? step : await this.tree.end(search, 'named', undefined, step);
-      change.passed = search.passed[level];
+      change.passedLow = search.passedLows[level];
       const group = groups.get(id);
       if (group === undefined) groups.set(id, [change]);
       else group.push(change);
@@ -190,7 +190,7 @@ export class Router {
     const { position } = changes.toSorted(byPosition)[0]!;
     // Changes that lie to the right of that leaf follow the links from there.
     const lost = { kind: 'left', id, incarnation: incarnationOf(id), gone } as const;
-    const { found } = await this.tree.end(newSearch({ position, level: 0, until: 'left' }, lost), 'left');
+    const { found } = await this.tree.end(new Search({ position, level: 0, until: 'left' }, lost), 'left');
     const waiting = changes.filter((change) => !change.isSettled);
     if (found === undefined) this.route(waiting);
     else this.enqueue(found.live.id, waiting, found.retired);

@@ -159,14 +159,14 @@ export class RequestLimit {
    * is left to send. Even if there is room it is called in a later microtask: what is asked for at
    * the same moment can then share the request.
    */
-  async run(send: (sentMs: number) => Promise<Reply | undefined>): Promise<void> {
+  async run(send: () => Promise<Reply | undefined>): Promise<void> {
     await this.#semaphore.acquire();
     try {
       const turn = this.#pace.turn();
       if (turn !== undefined) await turn;
       const isLone = this.#semaphore.active === 1;
       const sentMs = this.nowMs();
-      const reply = await send(sentMs);
+      const reply = await send();
       if (reply === undefined) return;
       const { answeredMs = this.nowMs() } = reply;
       this.#pace.note(reply.isThrottled === true, answeredMs);

@@ -20,7 +20,7 @@ import {
   type Frozen,
   type Group,
   GROUP_COUNT_MAX,
-  type Here,
+  type Present,
   type Leaf,
   readOf,
   type SplitPlan,
@@ -40,8 +40,8 @@ export function commit(leaf: Leaf, group: Group, world: World): Step | undefined
 }
 
 /** The next step of an attempt at this stage. Undefined if the attempt is over. */
-export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
-  const { world } = here;
+export function goOn(leaf: Leaf, stage: Stage, present: Present): Step | undefined {
+  const { world } = present;
   leaf.stage = undefined;
   switch (stage.kind) {
     case 'unsealed':
@@ -58,8 +58,8 @@ export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
       leaf.stage = undefined;
       return readOf(leaf, slotsToCommit(stage.draft.base, stage.draft.changes), stage.draft.base);
     case 'frozen':
-      return splitFrozen(leaf, stage, here);
-    case 'settle': {
+      return splitFrozen(leaf, stage, present);
+    case 'fate': {
       leaf.stage = stage;
       const { base, changes } = stage.attempt;
       return stage.clears ? readOf(leaf, []) : readOf(leaf, slotsToCommit(base, changes), base);
@@ -180,7 +180,7 @@ function checkBeforeSplit(leaf: Leaf, draft: Draft, split: SplitPlan, isKept: bo
 }
 
 /** Splits the container after the commit was acknowledged. A failure is counted, not reported. */
-function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { world, now }: Here): Step | undefined {
+function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { world, now }: Present): Step | undefined {
   const { known } = leaf;
   // Another process has committed since.
   if (known?.lastCommit !== stage.by) {

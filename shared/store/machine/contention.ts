@@ -59,32 +59,38 @@ interface Rate {
   readonly watchedMs: number;
 }
 
+const NEVER: Rate = { count: 0, watchedMs: 0 };
+
 /** One container, as this process saw it. */
-interface Seen {
+class Seen {
   /** Commits of other processes, and of this one. */
-  foreign: Rate;
-  own: Rate;
+  foreign = NEVER;
+  own = NEVER;
   lastCommitMs: number;
-  costs: Costs;
-  requestsSinceCommit: number;
-  positions: readonly Position[];
+  costs = NOTHING;
+  requestsSinceCommit = 0;
+  positions: readonly Position[] = [];
   /** Since the last look. */
-  hasCommitted: boolean;
+  hasCommitted = false;
   /** Looks still to be taken because one met a commit of others. */
-  looksDue: number;
+  looksDue = 0;
   /** Before how many more own commits it may yield. */
-  yieldsLeft: number;
+  yieldsLeft = 0;
   /** How many more own commits go in a request of their own. */
-  aloneLeft: number;
-  refusalsInARow: number;
+  aloneLeft = 0;
+  refusalsInARow = 0;
   /** It was refused, and has not yielded since. */
-  isRefused: boolean;
+  isRefused = false;
   /** How long the refused commit stood in line; 0: it did not. */
-  lineMs: number;
+  lineMs = 0;
   /** The container's last commit when the last yield began, and when that was. */
   yieldsAfter: Id64 | undefined;
-  yieldsSinceMs: number;
-  yieldsInARow: number;
+  yieldsSinceMs = 0;
+  yieldsInARow = 0;
+
+  constructor(nowMs: number) {
+    this.lastCommitMs = nowMs;
+  }
 }
 
 /** One table, as this process saw it. */
@@ -99,8 +105,6 @@ export interface Contention {
   /** What changes cost in leaves that this process commits to seldom. */
   costsWhereSeldom: Costs;
 }
-
-const NEVER: Rate = { count: 0, watchedMs: 0 };
 
 export function newContention(tag: string, way: Way): Contention {
   return { tag, way, containers: new Map(), foreign: NEVER, costsWhereSeldom: NOTHING };
@@ -312,43 +316,17 @@ function freeCommitMs({ reads, commits }: Way): number {
 }
 
 function seenOf({ containers }: Contention, id: EntityId, nowMs: number): Seen {
-  const seen = containers.get(id) ?? newSeen(nowMs);
+  const seen = containers.get(id) ?? new Seen(nowMs);
   containers.delete(id);
   containers.set(id, seen);
   if (containers.size > CONTAINERS_MAX) containers.delete(containers.keys().next().value!);
   return seen;
 }
 
-function newSeen(nowMs: number): Seen {
-  return {
-    ...nothingSeen(nowMs),
-    requestsSinceCommit: 0,
-    yieldsLeft: 0,
-    aloneLeft: 0,
-    refusalsInARow: 0,
-    isRefused: false,
-    yieldsAfter: undefined,
-    yieldsSinceMs: 0,
-    yieldsInARow: 0,
-  };
-}
-
-/** What is forgotten after a split: it says little about the container that is left. */
-function nothingSeen(nowMs: number) {
-  return {
-    foreign: NEVER,
-    own: NEVER,
-    lastCommitMs: nowMs,
-    costs: NOTHING,
-    positions: [],
-    hasCommitted: false,
-    looksDue: 0,
-    lineMs: 0,
-  };
-}
-
+/** After a split, what was seen before says little about the container that is left. */
 function forget(seen: Seen, nowMs: number): void {
-  Object.assign(seen, nothingSeen(nowMs));
+  const { foreign, own, lastCommitMs, costs, positions, hasCommitted, looksDue, lineMs } = new Seen(nowMs);
+  Object.assign(seen, { foreign, own, lastCommitMs, costs, positions, hasCommitted, looksDue, lineMs });
 }
 
 /** What the changes of this process cost: sums over its last commits. */

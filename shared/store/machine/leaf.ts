@@ -30,8 +30,8 @@ export interface World extends Counted {
   readonly tag: string;
 }
 
-/** The world, and the moment at which a decision is made. */
-export interface Here {
+/** The world at the moment of a decision or an event. */
+export interface Present {
   readonly world: World;
   readonly now: Moment;
 }
@@ -154,7 +154,7 @@ export type Maintenance = { readonly mustReplace: boolean } | 'purge';
  * - `negatives`: if the version is the same, the verdicts are told; else a read and a new round.
  * - `split`: if the version is the same, the nodes are inserted and the link is written. With
  *   another version, or a node that may be missing, a new round follows.
- * - `settle`: a read settles the open attempts, and a new round follows.
+ * - `fate`: a read tells what became of the open attempts, and a new round follows.
  * - `frozen`: the split is laid out, unless the container has changed since.
  */
 export type Stage =
@@ -177,7 +177,7 @@ export type Stage =
    */
   | { readonly kind: 'frozen'; readonly by: Id64; readonly frozen: Frozen }
   /** Rule 5: a read will tell what became of the attempts. */
-  | { readonly kind: 'settle'; readonly attempt: Attempt; readonly isRefused: boolean; readonly clears: boolean };
+  | { readonly kind: 'fate'; readonly attempt: Attempt; readonly isRefused: boolean; readonly clears: boolean };
 
 /** A retired right neighbour, which the next commit absorbs (rule 27). */
 export interface Absorbing {
@@ -186,7 +186,7 @@ export interface Absorbing {
   /** As it was read whole. */
   right: Snapshot | undefined;
   /** Whether a read found it missing. */
-  isGone: boolean;
+  isMissing: boolean;
   /** A copy of the neighbour, for a pair too large to join. */
   copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
   isCopyThere: boolean;
@@ -196,34 +196,34 @@ export interface Absorbing {
 }
 
 /** One container that has work: a leaf, a branch or the root. */
-export interface Leaf {
+export class Leaf {
   readonly id: EntityId;
   /** The changes that wait or are under way, until they are settled or sent on. */
-  changes: Change[];
+  changes: Change[] = [];
   /** The attempts that have departed and are not settled. */
   readonly open: OpenAttempts;
-  readonly backoff: Backoff;
+  readonly backoff = new Backoff();
   /** The container as a read or an acknowledgement last showed it; undefined: ask the cache. */
   known: Snapshot | undefined;
-  isMissing: boolean;
+  isMissing = false;
   /** A read has shown it since the last acknowledged commit and since the last yield. */
-  wasReadSince: boolean;
+  wasReadSince = false;
   /** The process yielded, so others may have changed or split it. */
-  mustRead: boolean;
+  mustRead = false;
   /** How many reads of pages followed each other. */
-  pageReads: number;
+  pageReads = 0;
   /** The most changes that the next commit may carry. */
-  groupCountMax: number;
+  groupCountMax = GROUP_COUNT_MAX;
   /** The provider refused the container as too large. */
-  mustSplit: boolean;
+  mustSplit = false;
   /** The write that is on its way, or waits for its place among the requests. */
   underWay: Attempt | undefined;
-  hasDeparted: boolean;
-  isLate: boolean;
+  hasDeparted = false;
+  isLate = false;
   /** A write whose answer is no longer waited for. Beside it one more may be sent, but no third. */
   overdue: Attempt | undefined;
   /** The last attempt was not sent, because a caller left before it departed. */
-  wasTakenBack: boolean;
+  wasTakenBack = false;
   stage: Stage | undefined;
   /** What to do about other writers in this round. */
   advice: Advice | undefined;
@@ -241,47 +241,19 @@ export interface Leaf {
   /** The changes that the last decision was about, and the container that it was made for. */
   tried: { readonly snapshot: Snapshot; readonly group: readonly Change[] } | undefined;
   /** An attempt or a read failed, so a pause may be due. */
-  isPauseDue: boolean;
+  isPauseDue = false;
   pause: { readonly kind: 'backoff' | 'entry repairs' | 'yield'; leftMs: number } | undefined;
   /** A vacuum waits for the work, though no change does. The first failure ends it. */
   readonly isMaintained: boolean;
   failure: { readonly error: unknown } | undefined;
   /** What its parent should be told; the runner takes it from here. */
-  readonly entryRepairs: EntryRepair[];
-}
+  readonly entryRepairs: EntryRepair[] = [];
 
-export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf {
-  return {
-    id,
-    changes: [],
-    open: new OpenAttempts(table),
-    backoff: new Backoff(),
-    known: undefined,
-    isMissing: false,
-    wasReadSince: false,
-    mustRead: false,
-    pageReads: 0,
-    groupCountMax: GROUP_COUNT_MAX,
-    mustSplit: false,
-    underWay: undefined,
-    hasDeparted: false,
-    isLate: false,
-    overdue: undefined,
-    wasTakenBack: false,
-    stage: undefined,
-    advice: undefined,
-    frozen: undefined,
-    frozenLink: undefined,
-    throttledSplit: undefined,
-    absorbing: undefined,
-    purge: undefined,
-    tried: undefined,
-    isPauseDue: false,
-    pause: undefined,
-    isMaintained,
-    failure: undefined,
-    entryRepairs: [],
-  };
+  constructor(id: EntityId, table: string, isMaintained = false) {
+    this.id = id;
+    this.isMaintained = isMaintained;
+    this.open = new OpenAttempts(table);
+  }
 }
 
 export function hasWork(leaf: Leaf): boolean {
@@ -323,7 +295,7 @@ export function readOf({ id }: Leaf, what: Reading, latest?: Snapshot): Step {
 /** Begins to absorb a neighbour as a search met it (rule 27). */
 export function newAbsorbing(retired: Snapshot): Absorbing {
   const right = retired.header.pages.every(({ content }) => content.isKnown) ? retired : undefined;
-  return { retired, right, isGone: false, copy: undefined, isCopyThere: false, tries: 0, unsureInARow: 0 };
+  return { retired, right, isMissing: false, copy: undefined, isCopyThere: false, tries: 0, unsureInARow: 0 };
 }
 
 const COMMIT_PAUSE_FIRST_MS = 5;
@@ -343,7 +315,7 @@ const UNSENT_MOST_MS = 5_000;
 const DOUBLINGS_MOST = 20;
 
 /** The failures of one container's queue since its last acknowledged commit. */
-export class Backoff {
+class Backoff {
   /** Attempts and reads that failed, without refused and throttled ones. */
   failuresInARow = 0;
   #throttledInARow = 0;

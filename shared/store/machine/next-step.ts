@@ -20,7 +20,7 @@ import {
   doublingsOf,
   type Group,
   hasWork,
-  type Here,
+  type Present,
   isAwaited,
   isCarrying,
   type Leaf,
@@ -48,24 +48,24 @@ const SETTLING_READ_LEAST_MS = 100;
  * it before it asks for the next step. While a write is under way the step is `answer`, or one read
  * to be done beside the write.
  */
-export function nextStep(leaf: Leaf, here: Here): Step {
-  const { world, now } = here;
+export function nextStep(leaf: Leaf, present: Present): Step {
+  const { world, now } = present;
   if (leaf.underWay !== undefined) return whileUnderWay(leaf);
-  if (leaf.stage !== undefined) return goOn(leaf, leaf.stage, here) ?? nextStep(leaf, here);
+  if (leaf.stage !== undefined) return goOn(leaf, leaf.stage, present) ?? nextStep(leaf, present);
   // Neither under way nor being settled: the link of the split for contention has failed.
   if (leaf.frozenLink !== undefined) loseFrozenSplit(leaf, world, now.monotonicMs);
   if (!hasWork(leaf)) return { kind: 'idle' };
-  const pause = nextPause(leaf, here);
+  const pause = nextPause(leaf, present);
   if (pause !== undefined) return pause;
   leaf.tried = undefined;
   const known = latest(leaf, world);
   if (known !== undefined) leaf.open.settle(known);
   if (!hasWork(leaf)) return { kind: 'idle' };
   if (known === undefined) return leaf.isMissing ? sendFromMissing(leaf, world) : readOf(leaf, 'unknown');
-  if (leaf.purge !== undefined) return purge(leaf, leaf.purge, here);
-  if (leaf.absorbing !== undefined) return absorb(leaf, leaf.absorbing, known, here) ?? nextStep(leaf, here);
+  if (leaf.purge !== undefined) return purge(leaf, leaf.purge, present);
+  if (leaf.absorbing !== undefined) return absorb(leaf, leaf.absorbing, known, present) ?? nextStep(leaf, present);
   const sorted = sortOut(leaf, known, world.table);
-  return sendOn(leaf, known, sorted) ?? nextForGroup(leaf, known, sorted, here);
+  return sendOn(leaf, known, sorted) ?? nextForGroup(leaf, known, sorted, present);
 }
 
 /**
@@ -95,10 +95,10 @@ function latest(leaf: Leaf, { cache }: World): Snapshot | undefined {
 }
 
 /** A pause after failures, or while other processes come first. Undefined if none is due. */
-function nextPause(leaf: Leaf, here: Here): Step | undefined {
+function nextPause(leaf: Leaf, present: Present): Step | undefined {
   if (leaf.isPauseDue) {
     leaf.isPauseDue = false;
-    const doubt = beginBackoff(leaf, here);
+    const doubt = beginBackoff(leaf, present);
     if (doubt !== undefined) return doubt;
   }
   const { pause } = leaf;
@@ -116,7 +116,7 @@ function nextPause(leaf: Leaf, here: Here): Step | undefined {
  * Rule 7: if the pause would take half of a caller's remaining time or more, a read before it tells
  * whether the throttled attempt landed after all. Without that answer its outcome is unknown.
  */
-function beginBackoff(leaf: Leaf, { world, now }: Here): Step | undefined {
+function beginBackoff(leaf: Leaf, { world, now }: Present): Step | undefined {
   const doublings = doublingsOf(leaf);
   if (doublings === 0) return undefined;
   const areEntryRepairs = hasWork(leaf) && !isAwaited(leaf);
@@ -142,9 +142,9 @@ function sendFromMissing(leaf: Leaf, { table }: World): Step {
   return { kind: 'send on', way: isLeaf ? 'left' : 'missing', node: undefined, changes };
 }
 
-function purge(leaf: Leaf, snapshot: Snapshot, here: Here): Step {
+function purge(leaf: Leaf, snapshot: Snapshot, present: Present): Step {
   leaf.purge = undefined;
-  return tryCommit(leaf, here, { snapshot, base: snapshot, changes: [], now: here.now, maintenance: 'purge' });
+  return tryCommit(leaf, present, { snapshot, base: snapshot, changes: [], now: present.now, maintenance: 'purge' });
 }
 
 /**
@@ -159,8 +159,8 @@ function sendOn(leaf: Leaf, node: Snapshot, { right, gone, restart }: SortedChan
   return { kind: 'send on', way: changes === right ? 'right' : changes === gone ? 'left' : 'again', node, changes };
 }
 
-function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: Here): Step {
-  const { world, now } = here;
+function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, present: Present): Step {
+  const { world, now } = present;
   const { here: group, later } = sorted;
   leaf.changes = [...group, ...later];
   if (group.length === 0) return { kind: 'idle' };
@@ -173,7 +173,7 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
   if (leaf.advice.yieldMs > 0) {
     note(world.contention, leaf.id, { kind: 'yield', after: known.lastCommit }, now.monotonicMs);
     leaf.pause = { kind: 'yield', leftMs: leaf.advice.yieldMs };
-    return nextStep(leaf, here);
+    return nextStep(leaf, present);
   }
   const { unread, target } = planCompaction(known, group);
   if (unread.length > 0) {
@@ -184,7 +184,7 @@ function nextForGroup(leaf: Leaf, known: Snapshot, sorted: SortedChanges, here: 
   }
   leaf.pageReads = 0;
   count(world, 'cacheHits', group.length);
-  return tryCommit(leaf, here, { snapshot: known, base: known, changes: group, now, target });
+  return tryCommit(leaf, present, { snapshot: known, base: known, changes: group, now, target });
 }
 
 /** A refusal costs a read and another commit; a read now makes it unlikely. */
@@ -193,9 +193,9 @@ function isReadDue(leaf: Leaf, known: Snapshot, { readFirst }: Advice, now: Mome
   return leaf.mustRead || readFirst || ageAt(known.seen, now) > REMEMBERED_MS;
 }
 
-function tryCommit(leaf: Leaf, here: Here, group: Group): Step {
+function tryCommit(leaf: Leaf, present: Present, group: Group): Step {
   leaf.known = group.snapshot;
-  return commit(leaf, group, here.world) ?? nextStep(leaf, here);
+  return commit(leaf, group, present.world) ?? nextStep(leaf, present);
 }
 
 /** After so many tries the pair is left to the next process that meets it. */
@@ -206,16 +206,16 @@ const ABSORB_TRIES_MAX = 16;
  * the insert of a copy; or the commit. Undefined if nothing is left to absorb, after too many
  * tries, or when the attempt is over.
  */
-function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, here: Here): Step | undefined {
-  const { world, now } = here;
+function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, present: Present): Step | undefined {
+  const { world, now } = present;
   const isTriedOut = pair.tries > ABSORB_TRIES_MAX && !isCarrying(leaf);
-  if (isTriedOut || pair.isGone || !isPair(left, pair)) return endAbsorbing(leaf, pair, left);
+  if (isTriedOut || pair.isMissing || !isPair(left, pair)) return endAbsorbing(leaf, pair, left);
   if (!isWhole(left.header)) return { kind: 'read', id: leaf.id, what: 'intact', reader: 'container' };
   // A repair of the neighbour first gives the left leaf another version, so read after that.
   if (pair.right === undefined || pair.right.seen.tick < left.seen.tick)
     return { kind: 'read', id: pair.retired.id, what: 'intact', reader: 'neighbour' };
   if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left);
-  const base = joined(pair, left, pair.right, here);
+  const base = joined(pair, left, pair.right, present);
   if ('kind' in base) return base;
   pair.tries += 1;
   leaf.known = left;
@@ -233,20 +233,20 @@ function joined(
   pair: Absorbing,
   left: Snapshot,
   right: Snapshot,
-  here: Here,
+  present: Present,
 ): Step | Required<Pick<Group, 'base' | 'maintenance'>> {
-  const { rules } = here.world;
+  const { rules } = present.world;
   // The leaf's entity has none of the neighbour's pages, so the whole leaf is written.
   if (fitsTogether(left.header, right.header, rules))
     return { base: joinedSnapshot(left, right, rules), maintenance: { mustReplace: true } };
-  pair.copy ??= drawCopy(right, here);
+  pair.copy ??= drawCopy(right, present);
   const { header, attempt } = pair.copy;
   if (pair.isCopyThere) return { base: relinkedSnapshot(left, header.container), maintenance: { mustReplace: false } };
   pair.tries += 1;
   return { kind: 'insert', headers: [header], attempt, withinMs: undefined };
 }
 
-function drawCopy(right: Snapshot, { world, now }: Here): NonNullable<Absorbing['copy']> {
+function drawCopy(right: Snapshot, { world, now }: Present): NonNullable<Absorbing['copy']> {
   const attempt = drawAttempt(world);
   const container = drawId(world.runtime);
   return { header: copyOf(right, { attempt, container, nowMs: now.wallMs }, world.rules), attempt };

@@ -188,13 +188,13 @@ function lookAfterMiss(
  * its link alone (rule 12).
  */
 function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep | undefined {
-  const { position, passed } = search;
+  const { position, passedLows } = search;
   const { header, seen } = overtaken;
   const { incarnation, level, low } = header;
   count(memory, 'rightWalks');
-  const before = passed[level];
+  const before = passedLows[level];
   if (before !== undefined && compareBytes(low, before) <= 0) return toNeighbour(search, overtaken, memory);
-  passed[level] = low;
+  passedLows[level] = low;
   const parent = branchInMemory(memory, position, level + 1);
   if (parent?.header.incarnation !== incarnation) return byHints(search, overtaken, undefined, memory);
   const isNamed = splitPartFor(header, position) !== undefined;

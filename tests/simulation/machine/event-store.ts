@@ -39,10 +39,9 @@ import {
   afterAstray,
   afterMiss,
   type Memory,
-  newSearch,
   newSearchFromTheLeft,
   type Phase,
-  type Search,
+  Search,
   shown,
   type TreeStep,
 } from '../../../shared/store/machine/search.ts';
@@ -180,10 +179,10 @@ export class EventStore {
     for (const change of changes) {
       if (change.isSettled) continue;
       const { position, level } = change;
-      const search = newSearch({ position, level, until: 'named' }, phaseOf(change));
-      search.passed[level] = change.passed;
+      const search = new Search({ position, level, until: 'named' }, phaseOf(change));
+      search.passedLows[level] = change.passedLow;
       this.#search(search, (end) => {
-        change.passed = search.passed[level];
+        change.passedLow = search.passedLows[level];
         if (end.kind === 'named') this.#enqueue(end.id, [change]);
         else change.settle({ kind: 'failed', error: errorOf(end) });
       });
@@ -220,7 +219,7 @@ export class EventStore {
     const [first] = changes.toSorted((a, b) => Buffer.compare(a.position, b.position));
     if (first === undefined) return;
     const phase: Phase = { kind: 'left', id, incarnation: incarnationOf(id), gone };
-    this.#search(newSearch({ position: first.position, level: 0, until: 'left' }, phase), (end) => {
+    this.#search(new Search({ position: first.position, level: 0, until: 'left' }, phase), (end) => {
       if (end.kind !== 'left') for (const change of changes) change.settle({ kind: 'failed', error: errorOf(end) });
       else if (end.found === undefined) this.submit(changes);
       else this.#enqueue(end.found.live.id, changes, end.found.retired);
@@ -229,7 +228,7 @@ export class EventStore {
 
   /** The leaf that owns the position, read from now on. */
   find(position: Position, done: (reply: Reply) => void): void {
-    this.#search(newSearch({ position, level: 0, until: 'seen' }), (end) =>
+    this.#search(new Search({ position, level: 0, until: 'seen' }), (end) =>
       done(end.kind === 'found' ? { snapshot: end.node } : { error: errorOf(end) }),
     );
   }

@@ -12,7 +12,7 @@ import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { newCounters } from '../../../shared/store/system/tracing.ts';
 import { departs } from '../../../shared/store/machine/commit.ts';
 import { newContention } from '../../../shared/store/machine/contention.ts';
-import { type Event, type Leaf, newLeaf, type Step, type World } from '../../../shared/store/machine/leaf.ts';
+import { type Event, Leaf, type Step, type World } from '../../../shared/store/machine/leaf.ts';
 import { nextStep } from '../../../shared/store/machine/next-step.ts';
 import { tell } from '../../../shared/store/machine/tell.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
@@ -51,7 +51,7 @@ class Played {
 
   constructor(header: Partial<Header> = {}) {
     this.base = snapshotWith(header);
-    this.leaf = newLeaf(this.base.id, TABLE);
+    this.leaf = new Leaf(this.base.id, TABLE);
     this.leaf.known = this.base;
     const runtime = new VirtualRuntime();
     this.#world = {
