@@ -5,7 +5,7 @@ import { randomText } from '../../../shared/lab/work/sample-records.ts';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 
-const RECORDS = 12_000;
+const RECORDS = 6_000;
 const VALUE_BYTES = 1_000;
 const SLICE = 500;
 
