@@ -8,7 +8,7 @@ import type { Engine } from '../engine/engine.ts';
 import { encodeHeader } from '../format/header.ts';
 import { within } from '../format/position.ts';
 import { drawAttempt } from '../io/clock.ts';
-import { newAbsorbing } from '../machine/leaf.ts';
+import { Absorbing } from '../machine/leaf.ts';
 
 /** A `VacuumReport` in the making. Damaged containers are kept by id, as each may be met twice. */
 export type Tally = { -readonly [Name in keyof Omit<VacuumReport, 'damaged' | 'cursor'>]: number } & {
@@ -56,7 +56,7 @@ export async function finishPair(
 ): Promise<Snapshot | undefined> {
   const { known: now } = await engine.router.maintain(left.id, (leaf) => {
     leaf.known = left;
-    leaf.absorbing = newAbsorbing(retired);
+    leaf.absorbing = new Absorbing(retired);
   });
   if (await strip(engine, retired, now)) tally.stripped += 1;
   return now;

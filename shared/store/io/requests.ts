@@ -354,30 +354,18 @@ const ROUND_TRIP_MAX_MS = 500;
 
 /** Two averages. In `ms` short times weigh more: about a fifth of the round trips take less. */
 class RoundTrip {
-  #ms = 0;
-  #meanMs = 0;
-  #count = 0;
-
   /** The weighted average; 0 before the first. */
-  get ms(): number {
-    return this.#ms;
-  }
-
+  ms = 0;
   /** The mean of the last few hundred; 0 before the first. */
-  get meanMs(): number {
-    return this.#meanMs;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
+  meanMs = 0;
+  count = 0;
 
   note(tookMs: number): void {
-    this.#count += 1;
+    this.count += 1;
     const ms = Math.min(tookMs, ROUND_TRIP_MAX_MS);
-    this.#meanMs += (ms - this.#meanMs) * Math.max(WEIGHT_IN_MEAN, 1 / this.#count);
-    const off = ms - this.#ms;
-    if (this.#ms === 0) this.#ms = off;
-    else this.#ms += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
+    this.meanMs += (ms - this.meanMs) * Math.max(WEIGHT_IN_MEAN, 1 / this.count);
+    const off = ms - this.ms;
+    if (this.ms === 0) this.ms = off;
+    else this.ms += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
   }
 }

@@ -3,7 +3,7 @@
 import { type Attempt, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
-import { type Evaluation, evaluate } from '../container/evaluate.ts';
+import { type Evaluation, evaluate, type UnsealedEvaluation } from '../container/evaluate.ts';
 import { planCommit } from '../container/plan-commit.ts';
 import { sealPages } from '../container/seal-pages.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
@@ -33,8 +33,11 @@ const TURN: Step = { kind: 'turn' };
 
 /** The first step of an attempt. Undefined if nothing has to be sent. */
 export function commit(leaf: Leaf, group: Group, world: World): Step | undefined {
-  const split = takeThrottledSplit(leaf);
-  if (split?.draft.base.version === group.snapshot.version && group.maintenance === undefined)
+  const { throttledSplit: split } = leaf;
+  leaf.throttledSplit = undefined;
+  const isStill = split?.draft.base.version === group.snapshot.version && group.maintenance === undefined;
+  // A caller that has left meanwhile was told that nothing was written.
+  if (isStill && split.draft.changes.every(({ isSettled }) => !isSettled))
     return checkBeforeSplit(leaf, split.draft, split.plan, true);
   return lay(leaf, group, world);
 }
@@ -70,13 +73,6 @@ export function goOn(leaf: Leaf, stage: Stage, present: Present): Step | undefin
   }
 }
 
-/** Undefined also if a caller has left meanwhile: it was told that nothing was written. */
-function takeThrottledSplit(leaf: Leaf): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
-  const split = leaf.throttledSplit;
-  leaf.throttledSplit = undefined;
-  return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
-}
-
 /**
  * After a caller's deadline undid an attempt, the next one runs without a pause, or it ends alike.
  */
@@ -93,7 +89,7 @@ function lay(leaf: Leaf, group: Group, world: World): Step | undefined {
   return TURN;
 }
 
-function seal(leaf: Leaf, group: Group, unsealed: Parameters<typeof sealPages>[0], world: World): Step | undefined {
+function seal(leaf: Leaf, group: Group, unsealed: UnsealedEvaluation, world: World): Step | undefined {
   const evaluation = sealPages(unsealed, group.base.header, world.rules);
   if (!mayPause(leaf, group)) return plan(leaf, group, evaluation, world);
   leaf.stage = { kind: 'laid', group, evaluation };

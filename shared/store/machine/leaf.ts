@@ -4,7 +4,7 @@ import { type Attempt, OpenAttempts, refusalsOf } from '../container/attempts.ts
 import type { Change } from '../container/change.ts';
 import type { Evaluation, UnsealedEvaluation } from '../container/evaluate.ts';
 import type { CommitRules, Plan } from '../container/plan-commit.ts';
-import type { Snapshot } from '../container/snapshot.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { sortChanges, type SortedChanges } from '../container/sort-changes.ts';
 import type { EntityId, Write, WriteOutcome } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
@@ -180,19 +180,24 @@ export type Stage =
   | { readonly kind: 'fate'; readonly attempt: Attempt; readonly isRefused: boolean; readonly clears: boolean };
 
 /** A retired right neighbour, which the next commit absorbs (rule 27). */
-export interface Absorbing {
+export class Absorbing {
   /** As a search met it. */
   readonly retired: Snapshot;
   /** As it was read whole. */
   right: Snapshot | undefined;
   /** Whether a read found it missing. */
-  isMissing: boolean;
+  isMissing = false;
   /** A copy of the neighbour, for a pair too large to join. */
   copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
-  isCopyThere: boolean;
-  tries: number;
+  isCopyThere = false;
+  tries = 0;
   /** How many inserts of the copy in a row ended without certainty that it is stored. */
-  unsureInARow: number;
+  unsureInARow = 0;
+
+  constructor(retired: Snapshot) {
+    this.retired = retired;
+    if (isWhole(retired.header)) this.right = retired;
+  }
 }
 
 /** One container that has work: a leaf, a branch or the root. */
@@ -290,12 +295,6 @@ export function sortOut({ changes, groupCountMax }: Leaf, { header }: Snapshot, 
 /** A read of the container for its changes. `latest`: as it was last seen. */
 export function readOf({ id }: Leaf, what: Reading, latest?: Snapshot): Step {
   return { kind: 'read', id, what, reader: 'container', latest };
-}
-
-/** Begins to absorb a neighbour as a search met it (rule 27). */
-export function newAbsorbing(retired: Snapshot): Absorbing {
-  const right = retired.header.pages.every(({ content }) => content.isKnown) ? retired : undefined;
-  return { retired, right, isMissing: false, copy: undefined, isCopyThere: false, tries: 0, unsureInARow: 0 };
 }
 
 const COMMIT_PAUSE_FIRST_MS = 5;

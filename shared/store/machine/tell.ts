@@ -16,12 +16,12 @@ import { count } from '../system/tracing.ts';
 import { loseFrozenSplit, send } from './commit.ts';
 import { note } from './contention.ts';
 import {
+  Absorbing,
   type Event,
   type Present,
   type InsertedNode,
   isCarrying,
   type Leaf,
-  newAbsorbing,
   type Stage,
   type Step,
   type World,
@@ -66,7 +66,7 @@ function came(leaf: Leaf, { changes, retired }: Extract<Event, { kind: 'came' }>
     change.throttling = throttling;
     leaf.changes.push(change);
   }
-  if (retired !== undefined) leaf.absorbing ??= newAbsorbing(retired);
+  if (retired !== undefined) leaf.absorbing ??= new Absorbing(retired);
 }
 
 function pauseOver(leaf: Leaf, world: World): void {
