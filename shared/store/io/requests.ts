@@ -316,11 +316,12 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
       failures.delete(options);
     }
   };
-  const outcomes = async <O>(asked: readonly unknown[], answering: Promise<readonly O[] | undefined>) => {
-    const answer = await answering;
-    if (mustYield()) await runtime.nextTurn();
-    return asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
-  };
+  // Without `await`, a lone put makes fewer promises.
+  const outcomes = <O>(asked: readonly unknown[], answering: Promise<readonly O[] | undefined>) =>
+    answering.then((answer) => {
+      const told = asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
+      return mustYield() ? runtime.nextTurn().then(() => told) : told;
+    });
   return {
     failure: (): StoreError | undefined => [...failures.values()].at(-1),
     driver: {

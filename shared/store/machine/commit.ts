@@ -47,10 +47,8 @@ export function goOn(leaf: Leaf, stage: Stage, present: Present): Step | undefin
   const { world } = present;
   leaf.stage = undefined;
   switch (stage.kind) {
-    case 'unsealed':
-      return seal(leaf, stage.group, stage.unsealed, world);
     case 'laid':
-      return plan(leaf, stage.group, stage.evaluation, world);
+      return plan(leaf, stage.group, stage.unsealed, world);
     case 'negatives':
       // The check showed another version, so the verdicts do not hold.
       return readOf(leaf, []);
@@ -73,30 +71,19 @@ export function goOn(leaf: Leaf, stage: Stage, present: Present): Step | undefin
   }
 }
 
-/**
- * After a caller's deadline undid an attempt, the next one runs without a pause, or it ends alike.
- */
-function mayPause(leaf: Leaf, { changes }: Group): boolean {
-  return changes.length > 1 && !leaf.wasTakenBack;
-}
-
+/** Evaluates the group, and lets the event loop run before the rest if that may have taken long. */
 function lay(leaf: Leaf, group: Group, world: World): Step | undefined {
   const { base, changes, now, target, maintenance, mergesAll = false } = group;
   const asked = { nowMs: now.wallMs, target, mergesAll, purges: maintenance === 'purge' };
   const unsealed = evaluate(base, changes, { ...world.rules, ...asked });
-  if (!mayPause(leaf, group)) return seal(leaf, group, unsealed, world);
-  leaf.stage = { kind: 'unsealed', group, unsealed };
+  // After a caller's deadline undid an attempt, the next one runs at once, or it ends alike.
+  if (changes.length <= 1 || leaf.wasTakenBack) return plan(leaf, group, unsealed, world);
+  leaf.stage = { kind: 'laid', group, unsealed };
   return TURN;
 }
 
-function seal(leaf: Leaf, group: Group, unsealed: UnsealedEvaluation, world: World): Step | undefined {
+function plan(leaf: Leaf, group: Group, unsealed: UnsealedEvaluation, world: World): Step | undefined {
   const evaluation = sealPages(unsealed, group.base.header, world.rules);
-  if (!mayPause(leaf, group)) return plan(leaf, group, evaluation, world);
-  leaf.stage = { kind: 'laid', group, evaluation };
-  return TURN;
-}
-
-function plan(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): Step | undefined {
   const { changes, maintenance, frozen } = group;
   const mustWrite =
     maintenance !== undefined || frozen !== undefined || changes.some((change) => change.openAttempts > 0);

@@ -150,7 +150,7 @@ export type Maintenance = { readonly mustReplace: boolean } | 'purge';
 /**
  * Where an attempt of several steps stands, and what follows. A failed read or insert ends each.
  *
- * - `unsealed`, then `laid`, then a write or a split; or `negatives` if nothing changes.
+ * - `laid`, then a write or a split; or `negatives` if nothing changes.
  * - `negatives`: if the version is the same, the verdicts are told; else a read and a new round.
  * - `split`: if the version is the same, the nodes are inserted and the link is written. With
  *   another version, or a node that may be missing, a new round follows.
@@ -158,8 +158,7 @@ export type Maintenance = { readonly mustReplace: boolean } | 'purge';
  * - `frozen`: the split is laid out, unless the container has changed since.
  */
 export type Stage =
-  | { readonly kind: 'unsealed'; readonly group: Group; readonly unsealed: UnsealedEvaluation }
-  | { readonly kind: 'laid'; readonly group: Group; readonly evaluation: Evaluation }
+  | { readonly kind: 'laid'; readonly group: Group; readonly unsealed: UnsealedEvaluation }
   /** Rule 6: nothing changes, which needs proof from after the calls began. */
   | { readonly kind: 'negatives'; readonly group: Group; readonly evaluation: Evaluation }
   /** Rules 8 to 10: the version is checked, then the nodes are inserted, then linked. */

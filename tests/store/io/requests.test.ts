@@ -71,8 +71,10 @@ test('a call of run that finds nothing to send frees its place', async () => {
 });
 
 describe('the measured time', () => {
-  test('of a lone request comes from requests that were alone in flight, not from those that queued', async () => {
+  test('of a lone request comes from several that were alone in flight, not from those that queued', async () => {
     const limited = newLimit();
+    await answer(limited, 3, () => ({ tookMs: 2 }), 1);
+    expect(limited.limit.loneRoundTripMs).toBe(Infinity);
     await answer(limited, 20, () => ({ tookMs: 2 }), 1);
     expect(limited.limit.loneRoundTripMs).toBeCloseTo(2);
     await answer(limited, 1_000, (inFlight) => ({ tookMs: 2 * inFlight }));
@@ -97,12 +99,6 @@ describe('the measured time', () => {
     expect(limited.limit.roundTripMs).toBeLessThan(12);
     await answer(limited, 50, () => ({ tookMs: 1, reply: { ...ANSWERED, isFailed: true } }), 4);
     expect(limited.limit.roundTripMs).toBeGreaterThanOrEqual(9);
-  });
-
-  test('of a lone request is Infinity until several were measured', async () => {
-    const limited = newLimit();
-    await answer(limited, 3, () => ({ tookMs: 1 }), 1);
-    expect(limited.limit.loneRoundTripMs).toBe(Infinity);
   });
 });
 

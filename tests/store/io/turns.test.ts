@@ -67,13 +67,6 @@ test('Turns.sort yields while it sorts many items', async () => {
   expect(runtime.longest).toBeLessThanOrEqual(STEPS_A_TURN_MOST);
 });
 
-test('isLongAt reads the clock at every sixteenth piece of small work', () => {
-  const runtime = new SlowRuntime();
-  const turns = new Turns(runtime);
-  for (let index = 0; index < 160; index += 1) turns.isLongAt(index);
-  expect(runtime.steps).toBe(10);
-});
-
 test('bulk calls read the clock for each value that takes long to encode or decode', async () => {
   const { runtime, table } = await slowTable();
   const looksAt = async (bytes: number): Promise<{ putting: number; scanning: number }> => {
