@@ -215,13 +215,13 @@ function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, present: Present): 
   if (pair.right === undefined || pair.right.seen.tick < left.seen.tick)
     return { kind: 'read', id: pair.retired.id, what: 'intact', reader: 'neighbour' };
   if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left);
-  const base = joined(pair, left, pair.right, present);
-  if ('kind' in base) return base;
+  const content = baseOfBoth(pair, left, pair.right, present);
+  if ('kind' in content) return content;
   pair.tries += 1;
   leaf.known = left;
   // Changes for the copy wait, since nothing may be written to it before it is linked.
-  const { here: changes } = sortOut(leaf, base.base, world.table);
-  return commit(leaf, { ...base, snapshot: left, changes, now }, world);
+  const { here: changes } = sortOut(leaf, content.base, world.table);
+  return commit(leaf, { ...content, snapshot: left, changes, now }, world);
 }
 
 function isPair({ header }: Snapshot, { retired }: Absorbing): boolean {
@@ -229,7 +229,7 @@ function isPair({ header }: Snapshot, { retired }: Absorbing): boolean {
 }
 
 /** The leaf joined with the neighbour, or linked to its copy; or the step that inserts the copy. */
-function joined(
+function baseOfBoth(
   pair: Absorbing,
   left: Snapshot,
   right: Snapshot,

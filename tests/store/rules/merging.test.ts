@@ -329,18 +329,6 @@ function levelOf(world: World, id: string): number {
   return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
 }
 
-test('rule 27: a merge that a reading settled counts once', async () => {
-  for (const isCopied of [false, true]) {
-    const { world, table, left, low } = await retiring();
-    if (isCopied) await growFirst(world, table);
-    const { process: writer, table: written } = await newcomer(world);
-    writer.once(isChangeOf(left), { replyLost: true });
-    await world.run(written.put(`${low}!`, text('new')));
-    expect(writer.writes.length).toBeGreaterThan(0);
-    expect(written.stats()).toMatchObject({ merges: 1, unknownOutcomes: 1 });
-  }
-});
-
 test('rule 27: a copy that may not be there is not linked', async () => {
   const { world, table, low } = await retiring();
   await growFirst(world, table);
