@@ -141,7 +141,7 @@ export function note(contention: Contention, id: EntityId, sighting: Sighting, n
     case 'commit':
       commit(contention, seen, sighting, nowMs);
       break;
-    case 'failure':
+    case 'failure': {
       seen.requestsSinceCommit += 1;
       seen.aloneLeft = WARY_COMMITS;
       seen.yieldsInARow = 0;
@@ -149,8 +149,11 @@ export function note(contention: Contention, id: EntityId, sighting: Sighting, n
       seen.yieldsLeft = WARY_COMMITS;
       seen.refusalsInARow += 1;
       seen.isRefused = true;
-      seen.lineMs = isInLine(contention.way, sighting.tookMs) ? sighting.tookMs : 0;
+      const { way } = contention;
+      const isInLine = way.commitsWait && sighting.tookMs > IN_LINE_ROUND_TRIPS * freeCommitMs(way);
+      seen.lineMs = isInLine ? sighting.tookMs : 0;
       break;
+    }
     case 'yield':
       seen.yieldsInARow += 1;
       seen.isRefused = false;
@@ -233,8 +236,10 @@ interface Asked {
 export function advise(contention: Contention, snapshot: Snapshot, nowMs: number, draw: () => number): Advice {
   const seen = seenOf(contention, snapshot.id, nowMs);
   const { roundTripMs } = contention.way.commits;
+  // Commits that follow closely shut out others, who have to read first.
+  const isInARow = seen.hasCommitted && nowMs - snapshot.seen.monotonicMs <= IN_A_ROW_ROUND_TRIPS * roundTripMs;
   return {
-    readFirst: isLookDue(contention, seen, snapshot, nowMs) || isProbablyStale(contention, snapshot, nowMs),
+    readFirst: (isInARow && seen.looksDue > 0) || isProbablyStale(contention, snapshot, nowMs),
     yieldMs: yieldMs(contention, seen, snapshot, { nowMs, draw }),
     splitInto: splitInto(snapshot, seen.costs, contention.costsWhereSeldom, seen.positions),
     freezeMs: Math.min(
@@ -247,18 +252,8 @@ export function advise(contention: Contention, snapshot: Snapshot, nowMs: number
 
 /** Whether others have probably committed since the snapshot was seen. */
 export function isProbablyStale(contention: Contention, { id, seen }: Snapshot, nowMs: number): boolean {
-  return foreignPerMs(contention, seenOf(contention, id, nowMs)) * (nowMs - seen.monotonicMs) > STALE_MAX;
-}
-
-/** Commits that follow closely shut out others, who have to read first. */
-function isLookDue(
-  contention: Contention,
-  { hasCommitted, looksDue }: Seen,
-  snapshot: Snapshot,
-  nowMs: number,
-): boolean {
-  const inARowMs = IN_A_ROW_ROUND_TRIPS * contention.way.commits.roundTripMs;
-  return hasCommitted && looksDue > 0 && nowMs - snapshot.seen.monotonicMs <= inARowMs;
+  const foreignPerMs = perMs(seenOf(contention, id, nowMs).foreign, perMs(contention.foreign));
+  return foreignPerMs * (nowMs - seen.monotonicMs) > STALE_MAX;
 }
 
 function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Snapshot, { nowMs, draw }: Asked): number {
@@ -271,10 +266,6 @@ function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Sna
   }
   if (isYielding || seen.yieldsLeft === 0) return 0;
   return Math.min(YIELD_MOST_MS, yieldToWritersMs(contention, seen, header, draw));
-}
-
-function isInLine(way: Way, tookMs: number): boolean {
-  return way.commitsWait && tookMs > IN_LINE_ROUND_TRIPS * freeCommitMs(way);
 }
 
 /** About as long as the writers that have waited longer need. */
@@ -302,10 +293,6 @@ function added({ count, watchedMs }: Rate, more: number, ms: number, horizonMs: 
 /** Time that lacks to `PRIOR_MS` is filled up with `usual`. */
 function perMs({ count, watchedMs }: Rate, usual = 0): number {
   return (count + usual * PRIOR_MS) / (watchedMs + PRIOR_MS);
-}
-
-function foreignPerMs(contention: Contention, seen: Seen): number {
-  return perMs(seen.foreign, perMs(contention.foreign));
 }
 
 /**
