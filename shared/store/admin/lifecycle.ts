@@ -13,8 +13,8 @@ import { insertOf, replaceOf } from '../container/plan-commit.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import { evenSplitPoints, planSplit } from '../container/split.ts';
 import type { Engine } from '../engine/engine.ts';
-import { insertNodes } from '../engine/insert-nodes.ts';
-import { drawAttempt, drawId } from '../io/draw-ids.ts';
+import { insertNodes } from '../engine/leaf-steps.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
 import { listIds, sendRemoval, sendWrites } from '../io/send.ts';
 
 /** Conflicts on a root before giving up. Throttled tries do not count; the deadline ends them. */

@@ -13,8 +13,8 @@ import { StoreError } from '../contract/errors.ts';
 import type { VacuumReport } from '../contract/admin.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Position } from '../format/position.ts';
-import { drawAttempt } from '../io/draw-ids.ts';
-import { newAbsorbing } from '../machine/leaf.ts';
+import { drawAttempt } from '../io/clock.ts';
+import { Absorbing } from '../machine/leaf.ts';
 import { AT_A_TIME_MAX, type SeenNode, sideBySide } from './levels.ts';
 import { strip } from './orphans.ts';
 
@@ -331,7 +331,7 @@ export async function finishPair(
 ): Promise<Snapshot | undefined> {
   const { known: now } = await engine.router.maintain(left.id, (leaf) => {
     leaf.known = left;
-    leaf.absorbing = newAbsorbing(retired);
+    leaf.absorbing = new Absorbing(retired);
   });
   if (await strip(engine, retired, now)) tally.stripped += 1;
   return now;

@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.ts';
 import { compareBytes, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
 import { beforeBound, within } from '../format/position.ts';
-import { drawAttempt } from '../io/draw-ids.ts';
+import { drawAttempt } from '../io/clock.ts';
 import { sendRemoval, sendWrites } from '../io/send.ts';
 import type { SeenNode } from './levels.ts';
 import { wasDropped } from './lifecycle.ts';

@@ -11,11 +11,11 @@ import type { Finding, RepairOptions, RepairReport } from '../contract/admin.ts'
 import type { Entity, EntityId } from '../contract/driver.ts';
 import { refusedError, StoreError } from '../contract/errors.ts';
 import type { Engine } from '../engine/engine.ts';
-import { insertNodes } from '../engine/insert-nodes.ts';
+import { insertNodes } from '../engine/leaf-steps.ts';
 import { EMPTY_BYTES, type Id64, ROOT_CONTAINER } from '../format/bytes.ts';
 import { incarnationOf, nodeId, rootId } from '../format/entity-ids.ts';
 import { groupOf } from '../format/position.ts';
-import { drawAttempt, drawId } from '../io/draw-ids.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
 import { sendRemoval, sendWrites } from '../io/send.ts';
 import { fence, judge } from './orphans.ts';
 import { incarnationsNamed, isNewer, ownHeader, positionsIn, readStored, remainsOf } from './remains.ts';

@@ -94,7 +94,7 @@ export class Change {
   /** The container to which it was last sent, if any. */
   sentTo: EntityId | undefined;
   /** The low of the rightmost container from which it was routed to the right, if any. */
-  passed: Position | undefined;
+  passedLow: Position | undefined;
   /** The error with which the provider throttles its attempts, if it does. */
   throttling: StoreError | undefined;
   /** How often it was routed to another container, and how often it met a missing one. */

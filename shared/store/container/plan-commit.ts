@@ -39,7 +39,7 @@ export type Plan =
 export interface PlanInput extends SplitInput {
   readonly evaluation: Evaluation;
   readonly mustSplit: boolean;
-  /** Whether everything is written, as the stored entity lacks some of the pages (absorb.ts). */
+  /** Whether everything is written, as the stored entity lacks some of the pages (rule 27). */
   readonly mustReplace: boolean;
   /** Into how many nodes to split the container for contention; 0 for no such split. */
   readonly splitInto: number;

@@ -1,15 +1,17 @@
-// What the tables of one store share, and what each table has of its own.
+// What the tables of one store share, and what the engine of each has of its own.
+import { containerBytesMaxOf } from '../container/container-size.ts';
 import type { CommitRules } from '../container/plan-commit.ts';
+import { pageBytesFor } from '../container/new-pages.ts';
 import type { Driver, EntityId } from '../contract/driver.ts';
 import type { Compression, Runtime } from '../contract/runtime.ts';
-import type { RequestLimit, Semaphore, WriteBatcher } from '../io/requests.ts';
-import type { Clock } from '../io/moment-clock.ts';
+import { type RequestLimit, type Semaphore, WriteBatcher } from '../io/requests.ts';
+import type { Clock } from '../io/clock.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
-import type { Counters } from '../io/counters.ts';
+import { newCounters } from '../system/tracing.ts';
 import type { Deadlines } from '../io/deadline.ts';
-import type { Reader } from '../io/reads.ts';
-import type { Turns } from '../io/turns.ts';
-import type { Contention } from '../machine/contention.ts';
+import { Reader, type ReaderContext } from '../io/reads.ts';
+import { Turns } from '../io/turns.ts';
+import { newContention, note } from '../machine/contention.ts';
 import type { Leaf } from '../machine/leaf.ts';
 
 /** What all engines of one store share. */
@@ -36,14 +38,30 @@ export interface EngineSubject {
   readonly containerBytesMax?: number | undefined;
 }
 
-export interface EngineCore extends StoreShared, EngineSubject {
-  readonly containerBytesMax: number;
-  readonly counters: Counters;
-  readonly rules: CommitRules;
-  readonly turns: Turns;
-  readonly reader: Reader;
-  readonly writeBatcher: WriteBatcher;
-  readonly contention: Contention;
+export type EngineCore = ReturnType<typeof newCore>;
+
+/** No I/O. Throws `invalid` for a container size that is out of range. */
+export function newCore(shared: StoreShared, { table, driver, containerBytesMax: asked }: EngineSubject) {
+  const { compression, readLimit, runtime, tag, writeLimit } = shared;
+  const { limits } = driver;
+  const containerBytesMax = containerBytesMaxOf(asked, limits);
+  const splitLimits = { ...limits, entityBytesMax: containerBytesMax };
+  const rules: CommitRules = { table, limits, splitLimits, compression, pageBytes: pageBytesFor(splitLimits) };
+  const contention = newContention(tag, { reads: readLimit, commits: writeLimit, commitsWait: limits.commitsWait });
+  const noteLook: ReaderContext['noteLook'] = (id, look) =>
+    note(contention, id, { kind: 'look', ...look }, runtime.monotonicMs());
   /** The containers that have work. */
-  readonly leaves: Map<EntityId, Leaf>;
+  const leaves = new Map<EntityId, Leaf>();
+  const provider = { table, driver, counters: newCounters() };
+  return {
+    ...shared,
+    ...provider,
+    containerBytesMax,
+    rules,
+    contention,
+    leaves,
+    turns: new Turns(runtime),
+    reader: new Reader({ ...shared, ...provider, limit: readLimit, noteLook, leaves }),
+    writeBatcher: new WriteBatcher(provider, writeLimit),
+  };
 }

@@ -4,10 +4,10 @@ import { rowsToCount } from '../container/count.ts';
 import {
   everyRowFor,
   findRecord,
-  type Range,
-  rowsFor,
   partOf,
+  type Range,
   rangeWithin,
+  rowsFor,
   rowsOfRange,
   type ScanRange,
 } from '../container/layers.ts';
@@ -16,8 +16,8 @@ import type { EntityId } from '../contract/driver.ts';
 import type { PageRef } from '../format/page-table.ts';
 import { type Position, within } from '../format/position.ts';
 import { isExpired, type StoredRecord } from '../format/page-body.ts';
-import type { Clock } from '../io/moment-clock.ts';
-import { count } from '../io/counters.ts';
+import type { Clock } from '../io/clock.ts';
+import { count } from '../system/tracing.ts';
 import { isShownBy, PAGE_READS_MAX } from '../io/reads.ts';
 import { isProbablyStale } from '../machine/contention.ts';
 import type { Engine } from './engine.ts';
@@ -72,22 +72,27 @@ export interface LeafScan extends ScanRange {
 }
 
 /** The leaf with the pages that the scan takes of it; undefined if it is missing. */
-export async function lookToScan(engine: Engine, id: EntityId, scan: LeafScan): Promise<Snapshot | undefined> {
-  const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
-  const needs: Needs = ({ header }) => rowsOfRange(header, rangeWithin(scan, partOf(header, scan)));
-  const known = await lookInMemory(engine, id, since, (leaf) => needs(leaf).every(isKnown));
-  if (known !== undefined) return known;
-  return engine.cache.get(id) === undefined && scan.isWhole
-    ? engine.reader.readWhole(id)
-    : readFor(engine, id, since, needs);
+export function lookToScan(engine: Engine, id: EntityId, scan: LeafScan): Promise<Snapshot | undefined> {
+  return lookNow(
+    engine,
+    id,
+    ({ header }) => rowsOfRange(header, rangeWithin(scan, partOf(header, scan))),
+    scan.isWhole,
+  );
 }
 
 /** The leaf with the pages that counting needs, mostly none; undefined if it is missing. */
-export async function lookToCount(engine: Engine, id: EntityId, range: Range): Promise<Snapshot | undefined> {
+export function lookToCount(engine: Engine, id: EntityId, range: Range): Promise<Snapshot | undefined> {
+  return lookNow(engine, id, ({ header }) => rowsToCount(header, range));
+}
+
+async function lookNow(engine: Engine, id: EntityId, needs: Needs, isWhole = false): Promise<Snapshot | undefined> {
   const since = { begunTick: engine.clock.now().tick, maxAgeMs: 0 };
-  const needs: Needs = ({ header }) => rowsToCount(header, range);
   const known = await lookInMemory(engine, id, since, (leaf) => needs(leaf).every(isKnown));
-  return known ?? readFor(engine, id, since, needs);
+  if (known !== undefined) return known;
+  return isWhole && engine.cache.get(id) === undefined
+    ? engine.reader.readWhole(id)
+    : readFor(engine, id, since, needs);
 }
 
 /** Reads the leaf with these pages; if its header is not known, that comes first. */

@@ -12,9 +12,8 @@ import {
   type FoundLeft,
   lowsInMemory,
   type Memory,
-  newSearch,
   newSearchFromTheLeft,
-  type Search,
+  Search,
   shown,
   type TreeStep,
 } from '../machine/search.ts';
@@ -48,7 +47,7 @@ export class Tree {
   /** The root, from memory unless `isAnew`. Throws `not_found` if the table does not exist. */
   async root(isAnew = false): Promise<Snapshot> {
     const from = { position: ROOT_POSITION, level: 0, until: 'root' } as const;
-    return (await this.end(newSearch(from, { kind: 'root', isAnew }), 'found')).node;
+    return (await this.end(new Search(from, { kind: 'root', isAnew }), 'found')).node;
   }
 
   /**
@@ -56,7 +55,7 @@ export class Tree {
    * content counts until it is absorbed (rule 28).
    */
   async find(position: Position, look: LookAtSought): Promise<Snapshot> {
-    return (await this.end(newSearch({ position, level: 0, until: 'seen' }), 'found', look)).node;
+    return (await this.end(new Search({ position, level: 0, until: 'seen' }), 'found', look)).node;
   }
 
   /** Reads the owner of a position past every cache. Undefined if the table was created anew. */
@@ -85,7 +84,7 @@ export class Tree {
     for (let first = 0; first < sorted.length;) {
       if (first > 0 && turns.isLong) await turns.pause();
       const { position, level } = sorted[first]!;
-      const search = newSearch({ position, level, until: 'named' });
+      const search = new Search({ position, level, until: 'named' });
       let next = first + 1;
       try {
         const step = this.next(search);

@@ -12,13 +12,12 @@ import type { OperationTrace } from '../contract/trace.ts';
 import type { Header } from '../format/header.ts';
 import { COMMIT_PART, HEADER_PART, pagePart, slotOfPart } from '../format/entity-ids.ts';
 import { isSameBound } from '../format/position.ts';
-import { currentOperation } from '../system/tracing.ts';
-import type { Clock } from './moment-clock.ts';
+import { count, currentOperation } from '../system/tracing.ts';
+import type { Clock } from './clock.ts';
 import type { ContainerCache } from './container-cache.ts';
-import { count } from './counters.ts';
-import type { Hedge } from './hedge.ts';
 import type { Reply, RequestLimit } from './requests.ts';
-import { type RequestContext, sendReads } from './send.ts';
+import { LOST_AFTER_MS, type RequestContext, sendReads, SLOW_BYTES_PER_MS } from './send.ts';
+import type { Deadlines } from './deadline.ts';
 
 /** After so many reads whose header had changed again, a container is read whole. */
 export const PAGE_READS_MAX = 2;
@@ -77,7 +76,7 @@ export interface ReaderContext extends RequestContext {
   readonly cache: ContainerCache;
   readonly clock: Clock;
   readonly runtime: Pick<Runtime, 'watch' | 'busyShare' | 'monotonicMs'>;
-  readonly hedge: Hedge;
+  readonly deadlines: Deadlines;
   readonly limit: RequestLimit;
   readonly noteLook: (id: EntityId, look: { foreignCommits: number; ms: number; wasSplit: boolean }) => void;
   /** Containers with work, and their attempts that are not settled. */
@@ -86,6 +85,7 @@ export interface ReaderContext extends RequestContext {
 
 export class Reader {
   readonly #context: ReaderContext;
+  readonly #hedge: Hedge;
   readonly #pending = new Map<EntityId, Pending>();
   /** For each container whose last commit is being read: when the request was sent. */
   readonly #checking = new Map<EntityId, number>();
@@ -96,6 +96,7 @@ export class Reader {
 
   constructor(context: ReaderContext) {
     this.#context = context;
+    this.#hedge = new Hedge(context.deadlines);
   }
 
   /** Whether the snapshot is still the present version. One small read. */
@@ -201,7 +202,7 @@ export class Reader {
 
   /** Sends the oldest reads, as many as one request takes. Whole containers go in their own. */
   async #depart(): Promise<Reply | undefined> {
-    const { hedge, limit } = this.#context;
+    const { limit } = this.#context;
     this.#isDepartureCalled = false;
     const { batch, bytes } = this.#takeBatch();
     if (batch.length === 0) return undefined;
@@ -217,7 +218,7 @@ export class Reader {
     };
     let isFailed = false;
     try {
-      const entities = await hedge.ask(send, bytes, () => limit.wasThrottled(requests));
+      const entities = await this.#hedge.ask(send, bytes, () => limit.wasThrottled(requests));
       for (const [index, pending] of batch.entries()) this.#deliver(pending, entities[index], seen);
     } catch (error) {
       isFailed = true;
@@ -321,4 +322,32 @@ function isCheck({ parts }: Pending): boolean {
 
 function isForAll({ parts }: Pending): boolean {
   return parts === 'all';
+}
+
+/** Asks a second time for a reply that may be lost (Dean, Barroso: The Tail at Scale, 2013). */
+export class Hedge {
+  readonly #deadlines: Deadlines;
+  /** Whether a second request is not answered yet. There is only one at a time. */
+  #isUnderWay = false;
+
+  constructor(deadlines: Deadlines) {
+    this.#deadlines = deadlines;
+  }
+
+  /**
+   * Calls `send`, and again after a second and the time of about so many bytes, unless the first
+   * request is waiting because it was throttled. Returns the reply that comes first.
+   */
+  async ask<T>(send: () => Promise<T>, bytes: number, isThrottled: () => boolean): Promise<T> {
+    const first = send();
+    const reply = await this.#deadlines.within(LOST_AFTER_MS + bytes / SLOW_BYTES_PER_MS, first);
+    if (reply !== undefined) return reply;
+    if (this.#isUnderWay || this.#deadlines.isClosed || isThrottled()) return first;
+    this.#isUnderWay = true;
+    const second = send().finally(() => {
+      this.#isUnderWay = false;
+    });
+    // If both fail, the first one's error is reported.
+    return Promise.any([first, second]).catch(() => first);
+  }
 }

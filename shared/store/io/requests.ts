@@ -15,7 +15,6 @@ import type { Runtime } from '../contract/runtime.ts';
 import type { OperationTrace } from '../contract/trace.ts';
 import { asBuffer } from '../format/bytes.ts';
 import { currentOperation, noteEvent } from '../system/tracing.ts';
-import { RoundTrip } from './round-trip.ts';
 import { type RequestContext, sendWrites } from './send.ts';
 
 interface Waiting {
@@ -54,10 +53,6 @@ export class WriteBatcher {
     this.#waiting.set(write.id, { write, bytes, isAlone, operation: currentOperation(), departs, outcome });
     void this.#limit.run(() => this.#depart());
     return outcome.promise;
-  }
-
-  isWaiting(id: EntityId): boolean {
-    return this.#waiting.has(id);
   }
 
   async #depart(): Promise<Reply | undefined> {
@@ -164,14 +159,14 @@ export class RequestLimit {
    * is left to send. Even if there is room it is called in a later microtask: what is asked for at
    * the same moment can then share the request.
    */
-  async run(send: (sentMs: number) => Promise<Reply | undefined>): Promise<void> {
+  async run(send: () => Promise<Reply | undefined>): Promise<void> {
     await this.#semaphore.acquire();
     try {
       const turn = this.#pace.turn();
       if (turn !== undefined) await turn;
       const isLone = this.#semaphore.active === 1;
       const sentMs = this.nowMs();
-      const reply = await send(sentMs);
+      const reply = await send();
       if (reply === undefined) return;
       const { answeredMs = this.nowMs() } = reply;
       this.#pace.note(reply.isThrottled === true, answeredMs);
@@ -321,11 +316,12 @@ export function withRetry(driver: Driver, runtime: Runtime, onThrottled: (call: 
       failures.delete(options);
     }
   };
-  const outcomes = async <O>(asked: readonly unknown[], answering: Promise<readonly O[] | undefined>) => {
-    const answer = await answering;
-    if (mustYield()) await runtime.nextTurn();
-    return asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
-  };
+  // Without `await`, a lone put makes fewer promises.
+  const outcomes = <O>(asked: readonly unknown[], answering: Promise<readonly O[] | undefined>) =>
+    answering.then((answer) => {
+      const told = asked.map((_, index) => answer?.[index] ?? NO_OUTCOME);
+      return mustYield() ? runtime.nextTurn().then(() => told) : told;
+    });
   return {
     failure: (): StoreError | undefined => [...failures.values()].at(-1),
     driver: {
@@ -347,4 +343,30 @@ function checkComplete<E>(entities: readonly E[] | undefined, asked: number): re
   if (entities?.length === asked) return entities;
   const message = `the driver answered ${entities?.length ?? 'none'} of ${asked} reads: mend the driver`;
   throw new StoreError('unavailable', message, { retryable: false });
+}
+
+/** Weights in the average. A short time is the network's alone; a long one may include queueing. */
+const WEIGHT_OF_SHORTER = 1 / 8;
+const WEIGHT_OF_LONGER = 1 / 32;
+/** The weight in the mean, small so that it follows some hundred round trips. */
+const WEIGHT_IN_MEAN = 1 / 256;
+/** Longer times count as this: the process was suspended, or the provider was in trouble. */
+const ROUND_TRIP_MAX_MS = 500;
+
+/** Two averages. In `ms` short times weigh more: about a fifth of the round trips take less. */
+class RoundTrip {
+  /** The weighted average; 0 before the first. */
+  ms = 0;
+  /** The mean of the last few hundred; 0 before the first. */
+  meanMs = 0;
+  count = 0;
+
+  note(tookMs: number): void {
+    this.count += 1;
+    const ms = Math.min(tookMs, ROUND_TRIP_MAX_MS);
+    this.meanMs += (ms - this.meanMs) * Math.max(WEIGHT_IN_MEAN, 1 / this.count);
+    const off = ms - this.ms;
+    if (this.ms === 0) this.ms = off;
+    else this.ms += off * (off < 0 ? WEIGHT_OF_SHORTER : WEIGHT_OF_LONGER);
+  }
 }

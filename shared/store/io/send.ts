@@ -13,8 +13,7 @@ import {
 } from '../contract/driver.ts';
 import { refusedError } from '../contract/errors.ts';
 import type { RequestTrace } from '../contract/trace.ts';
-import { currentOperation, noteEvent, traceRequest } from '../system/tracing.ts';
-import type { Counted, Counters } from './counters.ts';
+import { type Counted, type Counters, currentOperation, noteEvent, traceRequest } from '../system/tracing.ts';
 
 /** The deadline of a request; a write gets the time of its bytes on top. */
 const REQUEST_TIMEOUT_MS = 10_000;

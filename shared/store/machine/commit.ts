@@ -3,7 +3,7 @@
 import { type Attempt, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
 import { slotsToCommit } from '../container/compaction.ts';
-import { type Evaluation, evaluate, sealPages } from '../container/evaluate.ts';
+import { evaluate, type Evaluation, sealPages, type UnsealedEvaluation } from '../container/evaluate.ts';
 import { planCommit } from '../container/plan-commit.ts';
 import { isWhole, type Snapshot } from '../container/snapshot.ts';
 import { isDivisible } from '../container/split.ts';
@@ -11,42 +11,43 @@ import { failsTooOften } from '../container/container-size.ts';
 import type { EntityId, Write } from '../contract/driver.ts';
 import { StoreError } from '../contract/errors.ts';
 import { decodeKey } from '../format/position.ts';
-import { drawAttempt, drawId } from '../io/draw-ids.ts';
-import { count } from '../io/counters.ts';
+import { note } from './contention.ts';
+import { drawAttempt, drawId } from '../io/clock.ts';
+import { count } from '../system/tracing.ts';
 import {
   type Draft,
   type Frozen,
   type Group,
   GROUP_COUNT_MAX,
-  type Here,
   type Leaf,
+  type Present,
   readOf,
   type SplitPlan,
   type Stage,
   type Step,
   type World,
 } from './leaf.ts';
-import { loseFrozenSplit } from './give-up.ts';
 
 const TURN: Step = { kind: 'turn' };
 
 /** The first step of an attempt. Undefined if nothing has to be sent. */
 export function commit(leaf: Leaf, group: Group, world: World): Step | undefined {
-  const split = takeThrottledSplit(leaf);
-  if (split?.draft.base.version === group.snapshot.version && group.maintenance === undefined)
+  const { throttledSplit: split } = leaf;
+  leaf.throttledSplit = undefined;
+  const isStill = split?.draft.base.version === group.snapshot.version && group.maintenance === undefined;
+  // A caller that has left meanwhile was told that nothing was written.
+  if (isStill && split.draft.changes.every(({ isSettled }) => !isSettled))
     return checkBeforeSplit(leaf, split.draft, split.plan, true);
   return lay(leaf, group, world);
 }
 
 /** The next step of an attempt at this stage. Undefined if the attempt is over. */
-export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
-  const { world } = here;
+export function goOn(leaf: Leaf, stage: Stage, present: Present): Step | undefined {
+  const { world } = present;
   leaf.stage = undefined;
   switch (stage.kind) {
-    case 'unsealed':
-      return seal(leaf, stage.group, stage.unsealed, world);
     case 'laid':
-      return plan(leaf, stage.group, stage.evaluation, world);
+      return plan(leaf, stage.group, stage.unsealed, world);
     case 'negatives':
       // The check showed another version, so the verdicts do not hold.
       return readOf(leaf, []);
@@ -57,8 +58,8 @@ export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
       leaf.stage = undefined;
       return readOf(leaf, slotsToCommit(stage.draft.base, stage.draft.changes), stage.draft.base);
     case 'frozen':
-      return splitFrozen(leaf, stage, here);
-    case 'settle': {
+      return splitFrozen(leaf, stage, present);
+    case 'fate': {
       leaf.stage = stage;
       const { base, changes } = stage.attempt;
       return stage.clears ? readOf(leaf, []) : readOf(leaf, slotsToCommit(base, changes), base);
@@ -69,37 +70,19 @@ export function goOn(leaf: Leaf, stage: Stage, here: Here): Step | undefined {
   }
 }
 
-/** Undefined also if a caller has left meanwhile: it was told that nothing was written. */
-function takeThrottledSplit(leaf: Leaf): { readonly draft: Draft; readonly plan: SplitPlan } | undefined {
-  const split = leaf.throttledSplit;
-  leaf.throttledSplit = undefined;
-  return split?.draft.changes.some(({ isSettled }) => isSettled) === true ? undefined : split;
-}
-
-/**
- * After a caller's deadline undid an attempt, the next one runs without a pause, or it ends alike.
- */
-function mayPause(leaf: Leaf, { changes }: Group): boolean {
-  return changes.length > 1 && !leaf.wasTakenBack;
-}
-
+/** Evaluates the group, and lets the event loop run before the rest if that may have taken long. */
 function lay(leaf: Leaf, group: Group, world: World): Step | undefined {
   const { base, changes, now, target, maintenance, mergesAll = false } = group;
   const asked = { nowMs: now.wallMs, target, mergesAll, purges: maintenance === 'purge' };
   const unsealed = evaluate(base, changes, { ...world.rules, ...asked });
-  if (!mayPause(leaf, group)) return seal(leaf, group, unsealed, world);
-  leaf.stage = { kind: 'unsealed', group, unsealed };
+  // After a caller's deadline undid an attempt, the next one runs at once, or it ends alike.
+  if (changes.length <= 1 || leaf.wasTakenBack) return plan(leaf, group, unsealed, world);
+  leaf.stage = { kind: 'laid', group, unsealed };
   return TURN;
 }
 
-function seal(leaf: Leaf, group: Group, unsealed: Parameters<typeof sealPages>[0], world: World): Step | undefined {
+function plan(leaf: Leaf, group: Group, unsealed: UnsealedEvaluation, world: World): Step | undefined {
   const evaluation = sealPages(unsealed, group.base.header, world.rules);
-  if (!mayPause(leaf, group)) return plan(leaf, group, evaluation, world);
-  leaf.stage = { kind: 'laid', group, evaluation };
-  return TURN;
-}
-
-function plan(leaf: Leaf, group: Group, evaluation: Evaluation, world: World): Step | undefined {
   const { changes, maintenance, frozen } = group;
   const mustWrite =
     maintenance !== undefined || frozen !== undefined || changes.some((change) => change.openAttempts > 0);
@@ -179,7 +162,7 @@ function checkBeforeSplit(leaf: Leaf, draft: Draft, split: SplitPlan, isKept: bo
 }
 
 /** Splits the container after the commit was acknowledged. A failure is counted, not reported. */
-function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { world, now }: Here): Step | undefined {
+function splitFrozen(leaf: Leaf, stage: Extract<Stage, { kind: 'frozen' }>, { world, now }: Present): Step | undefined {
   const { known } = leaf;
   // Another process has committed since.
   if (known?.lastCommit !== stage.by) {
@@ -236,4 +219,11 @@ function tooLarge(
   const group = `the group (keys alike up to "${groupBy}") does not fit into a container: make groups smaller`;
   const message = groupBy === undefined ? 'the record does not fit into a container' : group;
   return new StoreError('too_large', message, { table, key: change && decodeKey(change.key), container });
+}
+
+/** Gives up a split for contention. Its nodes are left to vacuum. */
+export function loseFrozenSplit(leaf: Leaf, world: World, nowMs: number): void {
+  leaf.frozenLink = undefined;
+  count(world, 'lostSplits');
+  note(world.contention, leaf.id, { kind: 'lost split' }, nowMs);
 }

@@ -4,37 +4,45 @@
 // Wrong advice costs requests or time, never a record, because no rule rests on it.
 import type { Change } from '../container/change.ts';
 import { pageBytesOf, type Snapshot } from '../container/snapshot.ts';
-import { writersAhead, type Header } from '../format/header.ts';
+import { type Header, writersAhead } from '../format/header.ts';
 import type { EntityId } from '../contract/driver.ts';
-import type { Id64 } from '../format/bytes.ts';
+import { compareBytes, type Id64 } from '../format/bytes.ts';
 import type { Position } from '../format/position.ts';
 import {
-  COMMITS_ENOUGH,
   COMMIT_READS,
+  COMMITS_ENOUGH,
+  COMMITS_LEAST,
   CONTAINERS_MAX,
   CROWD_TO_YIELD,
   CROWD_TO_YIELD_AT_ONCE,
+  DOUBT,
   FREEZE_ROUND_TRIPS,
   HORIZON_MS,
   IN_A_ROW_ROUND_TRIPS,
   IN_LINE_ROUND_TRIPS,
   KEPT,
   LOOKS_A_FREEZE,
+  NODES_MAX,
   POSITIONS_KEPT,
   PRIOR_MS,
-  REFUSALS,
+  PRODUCT_MAX,
   REFUSAL_DOUBLINGS_MOST,
+  REFUSALS,
+  ROUND_TRIP_LEAST_MS,
+  ROUND_TRIPS_MOST,
   SPLIT_BYTES_A_MS,
   STALE_MAX,
   TABLE_HORIZON_MS,
   WARY_COMMITS,
   WRITERS_AT_ONCE,
-  YIELDS_MOST,
   YIELD_MOST_MS,
   YIELD_ROUND_TRIPS_LEAST,
   YIELD_SHARE,
+  YIELDS_MOST,
 } from './contention-numbers.ts';
-import { costOf, type Costs, NOTHING, splitInto, sum } from './sharing-costs.ts';
+import { layersOf } from '../container/layers.ts';
+import { sumsOf } from '../container/container-size.ts';
+import type { PageRef } from '../format/page-table.ts';
 
 /** The provider's pace: round trips, and whether commits of one entity wait for each other. */
 export interface Way {
@@ -50,32 +58,38 @@ interface Rate {
   readonly watchedMs: number;
 }
 
+const NEVER: Rate = { count: 0, watchedMs: 0 };
+
 /** One container, as this process saw it. */
-interface Seen {
+class Seen {
   /** Commits of other processes, and of this one. */
-  foreign: Rate;
-  own: Rate;
+  foreign = NEVER;
+  own = NEVER;
   lastCommitMs: number;
-  costs: Costs;
-  requestsSinceCommit: number;
-  positions: readonly Position[];
+  costs = NOTHING;
+  requestsSinceCommit = 0;
+  positions: readonly Position[] = [];
   /** Since the last look. */
-  hasCommitted: boolean;
+  hasCommitted = false;
   /** Looks still to be taken because one met a commit of others. */
-  looksDue: number;
+  looksDue = 0;
   /** Before how many more own commits it may yield. */
-  yieldsLeft: number;
+  yieldsLeft = 0;
   /** How many more own commits go in a request of their own. */
-  aloneLeft: number;
-  refusalsInARow: number;
+  aloneLeft = 0;
+  refusalsInARow = 0;
   /** It was refused, and has not yielded since. */
-  isRefused: boolean;
+  isRefused = false;
   /** How long the refused commit stood in line; 0: it did not. */
-  lineMs: number;
+  lineMs = 0;
   /** The container's last commit when the last yield began, and when that was. */
   yieldsAfter: Id64 | undefined;
-  yieldsSinceMs: number;
-  yieldsInARow: number;
+  yieldsSinceMs = 0;
+  yieldsInARow = 0;
+
+  constructor(nowMs: number) {
+    this.lastCommitMs = nowMs;
+  }
 }
 
 /** One table, as this process saw it. */
@@ -90,8 +104,6 @@ export interface Contention {
   /** What changes cost in leaves that this process commits to seldom. */
   costsWhereSeldom: Costs;
 }
-
-const NEVER: Rate = { count: 0, watchedMs: 0 };
 
 export function newContention(tag: string, way: Way): Contention {
   return { tag, way, containers: new Map(), foreign: NEVER, costsWhereSeldom: NOTHING };
@@ -128,7 +140,7 @@ export function note(contention: Contention, id: EntityId, sighting: Sighting, n
     case 'commit':
       commit(contention, seen, sighting, nowMs);
       break;
-    case 'failure':
+    case 'failure': {
       seen.requestsSinceCommit += 1;
       seen.aloneLeft = WARY_COMMITS;
       seen.yieldsInARow = 0;
@@ -136,8 +148,11 @@ export function note(contention: Contention, id: EntityId, sighting: Sighting, n
       seen.yieldsLeft = WARY_COMMITS;
       seen.refusalsInARow += 1;
       seen.isRefused = true;
-      seen.lineMs = isInLine(contention.way, sighting.tookMs) ? sighting.tookMs : 0;
+      const { way } = contention;
+      const isInLine = way.commitsWait && sighting.tookMs > IN_LINE_ROUND_TRIPS * freeCommitMs(way);
+      seen.lineMs = isInLine ? sighting.tookMs : 0;
       break;
+    }
     case 'yield':
       seen.yieldsInARow += 1;
       seen.isRefused = false;
@@ -220,8 +235,10 @@ interface Asked {
 export function advise(contention: Contention, snapshot: Snapshot, nowMs: number, draw: () => number): Advice {
   const seen = seenOf(contention, snapshot.id, nowMs);
   const { roundTripMs } = contention.way.commits;
+  // Commits that follow closely shut out others, who have to read first.
+  const isInARow = seen.hasCommitted && nowMs - snapshot.seen.monotonicMs <= IN_A_ROW_ROUND_TRIPS * roundTripMs;
   return {
-    readFirst: isLookDue(contention, seen, snapshot, nowMs) || isProbablyStale(contention, snapshot, nowMs),
+    readFirst: (isInARow && seen.looksDue > 0) || isProbablyStale(contention, snapshot, nowMs),
     yieldMs: yieldMs(contention, seen, snapshot, { nowMs, draw }),
     splitInto: splitInto(snapshot, seen.costs, contention.costsWhereSeldom, seen.positions),
     freezeMs: Math.min(
@@ -234,18 +251,8 @@ export function advise(contention: Contention, snapshot: Snapshot, nowMs: number
 
 /** Whether others have probably committed since the snapshot was seen. */
 export function isProbablyStale(contention: Contention, { id, seen }: Snapshot, nowMs: number): boolean {
-  return foreignPerMs(contention, seenOf(contention, id, nowMs)) * (nowMs - seen.monotonicMs) > STALE_MAX;
-}
-
-/** Commits that follow closely shut out others, who have to read first. */
-function isLookDue(
-  contention: Contention,
-  { hasCommitted, looksDue }: Seen,
-  snapshot: Snapshot,
-  nowMs: number,
-): boolean {
-  const inARowMs = IN_A_ROW_ROUND_TRIPS * contention.way.commits.roundTripMs;
-  return hasCommitted && looksDue > 0 && nowMs - snapshot.seen.monotonicMs <= inARowMs;
+  const foreignPerMs = perMs(seenOf(contention, id, nowMs).foreign, perMs(contention.foreign));
+  return foreignPerMs * (nowMs - seen.monotonicMs) > STALE_MAX;
 }
 
 function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Snapshot, { nowMs, draw }: Asked): number {
@@ -258,10 +265,6 @@ function yieldMs(contention: Contention, seen: Seen, { header, lastCommit }: Sna
   }
   if (isYielding || seen.yieldsLeft === 0) return 0;
   return Math.min(YIELD_MOST_MS, yieldToWritersMs(contention, seen, header, draw));
-}
-
-function isInLine(way: Way, tookMs: number): boolean {
-  return way.commitsWait && tookMs > IN_LINE_ROUND_TRIPS * freeCommitMs(way);
 }
 
 /** About as long as the writers that have waited longer need. */
@@ -291,10 +294,6 @@ function perMs({ count, watchedMs }: Rate, usual = 0): number {
   return (count + usual * PRIOR_MS) / (watchedMs + PRIOR_MS);
 }
 
-function foreignPerMs(contention: Contention, seen: Seen): number {
-  return perMs(seen.foreign, perMs(contention.foreign));
-}
-
 /**
  * The time of a commit that nothing holds up. If all stood in line, a multiple of a read bounds it.
  */
@@ -303,41 +302,77 @@ function freeCommitMs({ reads, commits }: Way): number {
 }
 
 function seenOf({ containers }: Contention, id: EntityId, nowMs: number): Seen {
-  const seen = containers.get(id) ?? newSeen(nowMs);
+  const seen = containers.get(id) ?? new Seen(nowMs);
   containers.delete(id);
   containers.set(id, seen);
   if (containers.size > CONTAINERS_MAX) containers.delete(containers.keys().next().value!);
   return seen;
 }
 
-function newSeen(nowMs: number): Seen {
-  return {
-    ...nothingSeen(nowMs),
-    requestsSinceCommit: 0,
-    yieldsLeft: 0,
-    aloneLeft: 0,
-    refusalsInARow: 0,
-    isRefused: false,
-    yieldsAfter: undefined,
-    yieldsSinceMs: 0,
-    yieldsInARow: 0,
-  };
-}
-
-/** What is forgotten after a split: it says little about the container that is left. */
-function nothingSeen(nowMs: number) {
-  return {
-    foreign: NEVER,
-    own: NEVER,
-    lastCommitMs: nowMs,
-    costs: NOTHING,
-    positions: [],
-    hasCommitted: false,
-    looksDue: 0,
-    lineMs: 0,
-  };
-}
-
+/** After a split, what was seen before says little about the container that is left. */
 function forget(seen: Seen, nowMs: number): void {
-  Object.assign(seen, nothingSeen(nowMs));
+  const { foreign, own, lastCommitMs, costs, positions, hasCommitted, looksDue, lineMs } = new Seen(nowMs);
+  Object.assign(seen, { foreign, own, lastCommitMs, costs, positions, hasCommitted, looksDue, lineMs });
+}
+
+/** What the changes of this process cost: sums over its last commits. */
+export interface Costs {
+  readonly requests: number;
+  readonly roundTrips: number;
+  readonly changes: number;
+  readonly commits: number;
+}
+
+const NOTHING: Costs = { requests: 0, roundTrips: 0, changes: 0, commits: 0 };
+
+/** Those of one commit. A provider in memory may take no time at all. */
+function costOf(
+  changes: readonly Pick<Change, 'queuedMs'>[],
+  requests: number,
+  roundTripMs: number,
+  nowMs: number,
+): Costs {
+  const tripMs = Math.max(ROUND_TRIP_LEAST_MS, roundTripMs);
+  let roundTrips = 0;
+  for (const { queuedMs } of changes) roundTrips += Math.min(ROUND_TRIPS_MOST, (nowMs - queuedMs) / tripMs);
+  return { requests, roundTrips, changes: changes.length, commits: 1 };
+}
+
+/** Nodes to split a leaf among; 0: it may be shared. `seldom`: the costs of leaves like it. */
+function splitInto({ header }: Snapshot, costs: Costs, seldom: Costs, positions: readonly Position[]): number {
+  const { records } = sumsOf(header.pages);
+  // Branches are hints, written to seldom: they split by size alone.
+  if (header.level > 0 || records < 2) return 0;
+  if (costs.commits < COMMITS_LEAST || productOf(costs) < PRODUCT_MAX) return 0;
+  const lacking = Math.max(0, COMMITS_ENOUGH - costs.commits);
+  const share = Math.min(1, lacking / Math.max(1, seldom.commits));
+  const like = sum(seldom, share, costs);
+  const product = productOf(like);
+  if (product < PRODUCT_MAX * (1 + DOUBT / Math.sqrt(like.commits))) return 0;
+  const nodes = Math.min(NODES_MAX, Math.max(2, Math.ceil(product / PRODUCT_MAX)));
+  return Math.min(records, partsOf(positions, layersOf(header)[0]!, nodes));
+}
+
+/** So many of the nodes as changes would go to: one record, or one end, cannot be shared out. */
+function partsOf(positions: readonly Position[], base: readonly PageRef[], nodes: number): number {
+  const sorted = positions.toSorted(compareBytes);
+  const distinct = sorted.filter((position, at) => at === 0 || compareBytes(position, sorted[at - 1]!) > 0);
+  if (distinct.length < 2) return 0;
+  const rowOf = (position: Position): number => base.findLastIndex(({ low }) => compareBytes(low, position) <= 0);
+  const isOneEnd = rowOf(distinct.at(-1)!) - rowOf(distinct[0]!) < Math.floor(base.length / nodes);
+  return isOneEnd ? 0 : Math.min(nodes, distinct.length);
+}
+
+function productOf({ requests, roundTrips, changes }: Costs): number {
+  return (requests * roundTrips) / (changes * changes);
+}
+
+/** So much of the first costs, and the others. */
+function sum(costs: Costs, share: number, more: Costs): Costs {
+  return {
+    requests: costs.requests * share + more.requests,
+    roundTrips: costs.roundTrips * share + more.roundTrips,
+    changes: costs.changes * share + more.changes,
+    commits: costs.commits * share + more.commits,
+  };
 }

@@ -4,8 +4,8 @@ import { type Attempt, OpenAttempts, refusalsOf } from '../container/attempts.ts
 import type { Change } from '../container/change.ts';
 import type { Evaluation, UnsealedEvaluation } from '../container/evaluate.ts';
 import type { CommitRules, Plan } from '../container/plan-commit.ts';
-import type { Snapshot } from '../container/snapshot.ts';
-import { type SortedChanges, sortChanges } from '../container/decide.ts';
+import { isWhole, type Snapshot } from '../container/snapshot.ts';
+import { sortChanges, type SortedChanges } from '../container/decide.ts';
 import type { EntityId, Write, WriteOutcome } from '../contract/driver.ts';
 import type { StoreError } from '../contract/errors.ts';
 import type { Moment, Runtime } from '../contract/runtime.ts';
@@ -13,9 +13,8 @@ import type { Id64 } from '../format/bytes.ts';
 import type { Header } from '../format/header.ts';
 import type { Position } from '../format/position.ts';
 import type { ContainerCache } from '../io/container-cache.ts';
-import type { Counted } from '../io/counters.ts';
+import type { Counted } from '../system/tracing.ts';
 import type { TakenBack } from '../io/requests.ts';
-import { Backoff } from './backoff.ts';
 import type { Advice, Contention } from './contention.ts';
 
 /** The most changes in one commit: bounds memory, and an evaluation to some 20 ms. */
@@ -31,8 +30,8 @@ export interface World extends Counted {
   readonly tag: string;
 }
 
-/** The world, and the moment at which a decision is made. */
-export interface Here {
+/** The world at the moment of a decision or an event. */
+export interface Present {
   readonly world: World;
   readonly now: Moment;
 }
@@ -151,16 +150,15 @@ export type Maintenance = { readonly mustReplace: boolean } | 'purge';
 /**
  * Where an attempt of several steps stands, and what follows. A failed read or insert ends each.
  *
- * - `unsealed`, then `laid`, then a write or a split; or `negatives` if nothing changes.
+ * - `laid`, then a write or a split; or `negatives` if nothing changes.
  * - `negatives`: if the version is the same, the verdicts are told; else a read and a new round.
  * - `split`: if the version is the same, the nodes are inserted and the link is written. With
  *   another version, or a node that may be missing, a new round follows.
- * - `settle`: a read settles the open attempts, and a new round follows.
+ * - `fate`: a read tells what became of the open attempts, and a new round follows.
  * - `frozen`: the split is laid out, unless the container has changed since.
  */
 export type Stage =
-  | { readonly kind: 'unsealed'; readonly group: Group; readonly unsealed: UnsealedEvaluation }
-  | { readonly kind: 'laid'; readonly group: Group; readonly evaluation: Evaluation }
+  | { readonly kind: 'laid'; readonly group: Group; readonly unsealed: UnsealedEvaluation }
   /** Rule 6: nothing changes, which needs proof from after the calls began. */
   | { readonly kind: 'negatives'; readonly group: Group; readonly evaluation: Evaluation }
   /** Rules 8 to 10: the version is checked, then the nodes are inserted, then linked. */
@@ -178,53 +176,58 @@ export type Stage =
    */
   | { readonly kind: 'frozen'; readonly by: Id64; readonly frozen: Frozen }
   /** Rule 5: a read will tell what became of the attempts. */
-  | { readonly kind: 'settle'; readonly attempt: Attempt; readonly isRefused: boolean; readonly clears: boolean };
+  | { readonly kind: 'fate'; readonly attempt: Attempt; readonly isRefused: boolean; readonly clears: boolean };
 
 /** A retired right neighbour, which the next commit absorbs (rule 27). */
-export interface Absorbing {
+export class Absorbing {
   /** As a search met it. */
   readonly retired: Snapshot;
   /** As it was read whole. */
   right: Snapshot | undefined;
   /** Whether a read found it missing. */
-  isGone: boolean;
+  isMissing = false;
   /** A copy of the neighbour, for a pair too large to join. */
   copy: { readonly header: Header; readonly attempt: Id64 } | undefined;
-  isCopyThere: boolean;
-  tries: number;
+  isCopyThere = false;
+  tries = 0;
   /** How many inserts of the copy in a row ended without certainty that it is stored. */
-  unsureInARow: number;
+  unsureInARow = 0;
+
+  constructor(retired: Snapshot) {
+    this.retired = retired;
+    if (isWhole(retired.header)) this.right = retired;
+  }
 }
 
 /** One container that has work: a leaf, a branch or the root. */
-export interface Leaf {
+export class Leaf {
   readonly id: EntityId;
   /** The changes that wait or are under way, until they are settled or sent on. */
-  changes: Change[];
+  changes: Change[] = [];
   /** The attempts that have departed and are not settled. */
   readonly open: OpenAttempts;
-  readonly backoff: Backoff;
+  readonly backoff = new Backoff();
   /** The container as a read or an acknowledgement last showed it; undefined: ask the cache. */
   known: Snapshot | undefined;
-  isMissing: boolean;
+  isMissing = false;
   /** A read has shown it since the last acknowledged commit and since the last yield. */
-  wasReadSince: boolean;
+  wasReadSince = false;
   /** The process yielded, so others may have changed or split it. */
-  mustRead: boolean;
+  mustRead = false;
   /** How many reads of pages followed each other. */
-  pageReads: number;
+  pageReads = 0;
   /** The most changes that the next commit may carry. */
-  groupCountMax: number;
+  groupCountMax = GROUP_COUNT_MAX;
   /** The provider refused the container as too large. */
-  mustSplit: boolean;
+  mustSplit = false;
   /** The write that is on its way, or waits for its place among the requests. */
   underWay: Attempt | undefined;
-  hasDeparted: boolean;
-  isLate: boolean;
+  hasDeparted = false;
+  isLate = false;
   /** A write whose answer is no longer waited for. Beside it one more may be sent, but no third. */
   overdue: Attempt | undefined;
   /** The last attempt was not sent, because a caller left before it departed. */
-  wasTakenBack: boolean;
+  wasTakenBack = false;
   stage: Stage | undefined;
   /** What to do about other writers in this round. */
   advice: Advice | undefined;
@@ -242,47 +245,19 @@ export interface Leaf {
   /** The changes that the last decision was about, and the container that it was made for. */
   tried: { readonly snapshot: Snapshot; readonly group: readonly Change[] } | undefined;
   /** An attempt or a read failed, so a pause may be due. */
-  isPauseDue: boolean;
+  isPauseDue = false;
   pause: { readonly kind: 'backoff' | 'entry repairs' | 'yield'; leftMs: number } | undefined;
   /** A vacuum waits for the work, though no change does. The first failure ends it. */
   readonly isMaintained: boolean;
   failure: { readonly error: unknown } | undefined;
   /** What its parent should be told; the runner takes it from here. */
-  readonly entryRepairs: EntryRepair[];
-}
+  readonly entryRepairs: EntryRepair[] = [];
 
-export function newLeaf(id: EntityId, table: string, isMaintained = false): Leaf {
-  return {
-    id,
-    changes: [],
-    open: new OpenAttempts(table),
-    backoff: new Backoff(),
-    known: undefined,
-    isMissing: false,
-    wasReadSince: false,
-    mustRead: false,
-    pageReads: 0,
-    groupCountMax: GROUP_COUNT_MAX,
-    mustSplit: false,
-    underWay: undefined,
-    hasDeparted: false,
-    isLate: false,
-    overdue: undefined,
-    wasTakenBack: false,
-    stage: undefined,
-    advice: undefined,
-    frozen: undefined,
-    frozenLink: undefined,
-    throttledSplit: undefined,
-    absorbing: undefined,
-    purge: undefined,
-    tried: undefined,
-    isPauseDue: false,
-    pause: undefined,
-    isMaintained,
-    failure: undefined,
-    entryRepairs: [],
-  };
+  constructor(id: EntityId, table: string, isMaintained = false) {
+    this.id = id;
+    this.isMaintained = isMaintained;
+    this.open = new OpenAttempts(table);
+  }
 }
 
 export function hasWork(leaf: Leaf): boolean {
@@ -321,8 +296,77 @@ export function readOf({ id }: Leaf, what: Reading, latest?: Snapshot): Step {
   return { kind: 'read', id, what, reader: 'container', latest };
 }
 
-/** Begins to absorb a neighbour as a search met it (rule 27). */
-export function newAbsorbing(retired: Snapshot): Absorbing {
-  const right = retired.header.pages.every(({ content }) => content.isKnown) ? retired : undefined;
-  return { retired, right, isGone: false, copy: undefined, isCopyThere: false, tries: 0, unsureInARow: 0 };
+const COMMIT_PAUSE_FIRST_MS = 5;
+const COMMIT_PAUSE_MOST_MS = 500;
+/** Throttled commits pause longer, since every user of the account is in the way. */
+const THROTTLED_DOUBLINGS = 3;
+const THROTTLED_PAUSE_MOST_MS = 5_000;
+/**
+ * Refused entry repairs pause longer, since many processes may repair one branch and no caller
+ * waits.
+ */
+const ENTRY_REPAIR_DOUBLINGS = 3;
+const ENTRY_REPAIR_PAUSE_MOST_MS = 10_000;
+/** If nothing could be sent for so long, the next pause included, the callers are told. */
+const UNSENT_MOST_MS = 5_000;
+/** 2 to this power is beyond every pause. */
+const DOUBLINGS_MOST = 20;
+
+/** The failures of one container's queue since its last acknowledged commit. */
+class Backoff {
+  /** Attempts and reads that failed, without refused and throttled ones. */
+  failuresInARow = 0;
+  #throttledInARow = 0;
+  #unsentInARow = 0;
+  #unsentSinceMs = Infinity;
+  /** Why the last attempt was turned away or could not be sent; undefined if it was accepted. */
+  throttling: StoreError | undefined;
+
+  /** `refusal`: what the provider answered. */
+  noteThrottled(refusal = this.throttling): void {
+    this.noteSent();
+    this.#throttledInARow += 1;
+    this.throttling = refusal;
+  }
+
+  /** An attempt could not be sent. True once that has lasted too long to go on. */
+  noteUnsent(why: StoreError, sentMs: number, nowMs: number): boolean {
+    this.#unsentInARow += 1;
+    this.#unsentSinceMs = Math.min(this.#unsentSinceMs, sentMs);
+    this.throttling = why;
+    if (why.retryable && nowMs + COMMIT_PAUSE_MOST_MS < this.#unsentSinceMs + UNSENT_MOST_MS) return false;
+    this.noteSent();
+    return true;
+  }
+
+  /** An attempt was sent: what stood in the way before is gone. */
+  noteSent(): void {
+    this.#unsentInARow = 0;
+    this.#unsentSinceMs = Infinity;
+    this.throttling = undefined;
+  }
+
+  end(): void {
+    this.failuresInARow = 0;
+    this.#throttledInARow = 0;
+    this.noteSent();
+  }
+
+  /**
+   * How often the pause doubles; 0: no pause. `repairRefusals`: if only entry repairs wait, their
+   * refusals.
+   */
+  doublings(repairRefusals: number): number {
+    const throttled = this.#throttledInARow > 0 ? THROTTLED_DOUBLINGS + this.#throttledInARow : 0;
+    const refusedRepairs = repairRefusals > 0 ? ENTRY_REPAIR_DOUBLINGS + repairRefusals : 0;
+    return this.failuresInARow + this.#unsentInARow + throttled + refusedRepairs;
+  }
+
+  /** The pause with full jitter, after what the provider asks for. `share`: drawn from 0 to 1. */
+  pauseMs(doublings: number, areEntryRepairs: boolean, share: number): number {
+    const awaitedMost = this.#throttledInARow > 0 ? THROTTLED_PAUSE_MOST_MS : COMMIT_PAUSE_MOST_MS;
+    const ceiling = COMMIT_PAUSE_FIRST_MS * 2 ** Math.min(DOUBLINGS_MOST, doublings);
+    const jittered = share * Math.min(areEntryRepairs ? ENTRY_REPAIR_PAUSE_MOST_MS : awaitedMost, ceiling);
+    return (this.throttling?.retryAfterMs ?? 0) + jittered;
+  }
 }

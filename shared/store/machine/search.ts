@@ -9,7 +9,7 @@ import type { Moment } from '../contract/runtime.ts';
 import type { Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
 import { type Position, type UpperBound, within } from '../format/position.ts';
-import type { Counted } from '../io/counters.ts';
+import type { Counted } from '../system/tracing.ts';
 import type { EntryRepair } from './leaf.ts';
 
 /**
@@ -93,7 +93,7 @@ export interface LeftSearch {
 }
 
 /** The whole state of one search. */
-export interface Search {
+export class Search {
   readonly position: Position;
   /** The level of the node that is sought: 0 for a leaf. */
   readonly level: number;
@@ -105,15 +105,23 @@ export interface Search {
   phase: Phase;
   /** The answer to the last look, until the search has used it. */
   reply: { readonly node: Snapshot | undefined } | undefined;
-  restarts: number;
+  restarts = 0;
   /** A branch, or the leftmost leaf, was missing; a second time this is damage. */
-  hasMissed: boolean;
+  hasMissed = false;
   /** How many looks the searches to the left have taken. */
-  leftLooks: number;
+  leftLooks = 0;
   /** By level: the low of the rightmost node from which the search went on to the right. */
-  readonly passed: (Position | undefined)[];
+  readonly passedLows: (Position | undefined)[] = [];
   /** What parents should be told; the runner takes it from here. */
-  readonly entryRepairs: EntryRepair[];
+  readonly entryRepairs: EntryRepair[] = [];
+
+  /** `phase`: where the search begins; by default at the root in memory. */
+  constructor({ position, level, until }: Pick<Search, 'position' | 'level' | 'until'>, phase: Phase = ROOT) {
+    this.position = position;
+    this.level = level;
+    this.until = until;
+    this.phase = phase;
+  }
 }
 
 /**
@@ -139,29 +147,10 @@ export type TreeStep =
 
 export const ROOT: Phase = { kind: 'root', isAnew: false };
 
-/** `phase`: where the search begins; by default at the root in memory. */
-export function newSearch(
-  { position, level, until }: Pick<Search, 'position' | 'level' | 'until'>,
-  phase: Phase = ROOT,
-): Search {
-  return {
-    position,
-    level,
-    until,
-    phase,
-    reply: undefined,
-    restarts: 0,
-    hasMissed: false,
-    leftLooks: 0,
-    passed: [],
-    entryRepairs: [],
-  };
-}
-
 /** A search from the left that reads past every cache (rule 28), as vacuum needs it. */
 export function newSearchFromTheLeft(incarnation: Id64, position: Position): Search {
   const left = { incarnation, bound: position, astray: undefined, tries: 0 };
-  return newSearch({ position, level: 0, until: 'left' }, entryPhase(left));
+  return new Search({ position, level: 0, until: 'left' }, entryPhase(left));
 }
 
 /** Begins at the root without the branches that led astray; at the known root if that has grown. */

@@ -3,41 +3,43 @@
 // 3 to 5). The other refusals follow rule 7.
 import { type Attempt, dropEntryRepairs, dropRefusedEntryRepairs, failAll, settleAll } from '../container/attempts.ts';
 import type { Change } from '../container/change.ts';
+import { planCompaction } from '../container/compaction.ts';
 import type { Snapshot } from '../container/snapshot.ts';
 import type { Refused, Unknown } from '../contract/driver.ts';
 import { refusedError, StoreError } from '../contract/errors.ts';
 import type { Moment } from '../contract/runtime.ts';
 import type { Header } from '../format/header.ts';
+import { compareBytes } from '../format/bytes.ts';
 import { nodeId } from '../format/entity-ids.ts';
-import { count } from '../io/counters.ts';
-import { send } from './commit.ts';
+import { beforeBound } from '../format/position.ts';
+import { count } from '../system/tracing.ts';
+import { loseFrozenSplit, send } from './commit.ts';
 import { note } from './contention.ts';
 import {
+  Absorbing,
   type Event,
-  type Here,
+  type Present,
   type InsertedNode,
   isCarrying,
   type Leaf,
-  newAbsorbing,
   type Stage,
   type Step,
   type World,
 } from './leaf.ts';
-import { giveUpAbsorbing, loseFrozenSplit, needingDamaged, noteTurnedAway } from './give-up.ts';
 
 /** Returns the step that must follow at once; undefined: ask `nextStep`. */
-export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
-  const { world } = here;
+export function tell(leaf: Leaf, event: Event, present: Present): Step | undefined {
+  const { world } = present;
   switch (event.kind) {
     case 'inserted':
-      return inserted(leaf, event, here);
+      return inserted(leaf, event, present);
     case 'failed':
-      return failed(leaf, event, here);
+      return failed(leaf, event, present);
     case 'came':
-      came(leaf, event, here);
+      came(leaf, event, present);
       break;
     case 'shown':
-      shown(leaf, event, here);
+      shown(leaf, event, present);
       break;
     case 'checked':
       checked(leaf, event.isCurrent);
@@ -46,7 +48,7 @@ export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
       pauseOver(leaf, world);
       break;
     case 'answered':
-      answered(leaf, event, here);
+      answered(leaf, event, present);
       break;
     case 'late':
       leaf.isLate = true;
@@ -57,14 +59,14 @@ export function tell(leaf: Leaf, event: Event, here: Here): Step | undefined {
   return undefined;
 }
 
-function came(leaf: Leaf, { changes, retired }: Extract<Event, { kind: 'came' }>, { now }: Here): void {
+function came(leaf: Leaf, { changes, retired }: Extract<Event, { kind: 'came' }>, { now }: Present): void {
   const { throttling } = leaf.backoff;
   for (const change of changes) {
     change.queuedMs = now.monotonicMs;
     change.throttling = throttling;
     leaf.changes.push(change);
   }
-  if (retired !== undefined) leaf.absorbing ??= newAbsorbing(retired);
+  if (retired !== undefined) leaf.absorbing ??= new Absorbing(retired);
 }
 
 function pauseOver(leaf: Leaf, world: World): void {
@@ -78,27 +80,27 @@ function pauseOver(leaf: Leaf, world: World): void {
   leaf.mustRead = true;
 }
 
-function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' }>, here: Here): void {
+function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' }>, present: Present): void {
   if (reader === 'neighbour') return shownNeighbour(leaf, snapshot);
-  note(here.world.contention, leaf.id, { kind: 'read' }, here.now.monotonicMs);
+  note(present.world.contention, leaf.id, { kind: 'read' }, present.now.monotonicMs);
   leaf.known = snapshot;
   leaf.isMissing = snapshot === undefined;
   leaf.wasReadSince = true;
   leaf.mustRead = false;
   const { stage } = leaf;
   if (reader === 'doubt') return leaf.open.settleAndClear(snapshot);
-  if (reader === 'container' && stage?.kind === 'settle') return settled(leaf, stage, snapshot);
+  if (reader === 'container' && stage?.kind === 'fate') return fateShown(leaf, stage, snapshot);
   leaf.open.settle(snapshot);
-  if (reader === 'late write') shownWhileUnderWay(leaf, here);
+  if (reader === 'late write') shownWhileUnderWay(leaf, present);
 }
 
 function shownNeighbour({ absorbing }: Leaf, snapshot: Snapshot | undefined): void {
   if (absorbing === undefined) return;
   absorbing.right = snapshot;
-  absorbing.isGone = snapshot === undefined;
+  absorbing.isMissing = snapshot === undefined;
 }
 
-function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot: Snapshot | undefined): void {
+function fateShown(leaf: Leaf, stage: Extract<Stage, { kind: 'fate' }>, snapshot: Snapshot | undefined): void {
   leaf.stage = undefined;
   if (stage.clears) leaf.open.settleAndClear(snapshot);
   else leaf.open.settle(snapshot);
@@ -110,7 +112,7 @@ function settled(leaf: Leaf, stage: Extract<Stage, { kind: 'settle' }>, snapshot
  * Rule 3: a read was answered before the write under way. If the container still has that write's
  * base version, its answer is no longer waited for, and one more attempt competes with it.
  */
-function shownWhileUnderWay(leaf: Leaf, here: Here): void {
+function shownWhileUnderWay(leaf: Leaf, present: Present): void {
   const { underWay } = leaf;
   if (underWay === undefined || !leaf.hasDeparted) return;
   if (!leaf.open.has(underWay)) leaf.underWay = undefined;
@@ -118,7 +120,7 @@ function shownWhileUnderWay(leaf: Leaf, here: Here): void {
     leaf.overdue = underWay;
     leaf.underWay = undefined;
     leaf.isPauseDue = true;
-    beginSettling(leaf, underWay, { kind: 'unknown', reason: 'other' }, { ...here, sent: here.now });
+    askForFate(leaf, underWay, { kind: 'unknown', reason: 'other' }, { ...present, sent: present.now });
   }
 }
 
@@ -131,22 +133,26 @@ function checked(leaf: Leaf, isCurrent: boolean): void {
   leaf.stage = undefined;
 }
 
-function answered(leaf: Leaf, { attempt, outcome, sent }: Extract<Event, { kind: 'answered' }>, here: Here): void {
+function answered(
+  leaf: Leaf,
+  { attempt, outcome, sent }: Extract<Event, { kind: 'answered' }>,
+  present: Present,
+): void {
   if (leaf.underWay !== attempt) return;
   leaf.underWay = undefined;
-  if (outcome.kind === 'written') return acknowledged(leaf, attempt, { version: outcome.version, seen: sent }, here);
+  if (outcome.kind === 'written') return acknowledged(leaf, attempt, { version: outcome.version, seen: sent }, present);
   leaf.isPauseDue = true;
   if (outcome.kind === 'taken back') return;
   if (outcome.kind === 'unknown' || outcome.reason === 'condition')
-    beginSettling(leaf, attempt, outcome, { ...here, sent });
-  else turnedAway(leaf, attempt, outcome, { ...here, sent });
+    askForFate(leaf, attempt, outcome, { ...present, sent });
+  else turnedAway(leaf, attempt, outcome, { ...present, sent });
 }
 
 function acknowledged(
   leaf: Leaf,
   attempt: Attempt,
   written: Pick<Snapshot, 'version' | 'seen'>,
-  { world, now }: Here,
+  { world, now }: Present,
 ): void {
   const { cache, contention } = world;
   note(contention, leaf.id, { kind: 'commit', changes: attempt.changes }, now.monotonicMs);
@@ -170,7 +176,7 @@ function turnedAway(
   leaf: Leaf,
   attempt: Attempt,
   refused: Refused,
-  { world, now, sent }: Here & { readonly sent: Moment },
+  { world, now, sent }: Present & { readonly sent: Moment },
 ): void {
   const refusal = refusedError(refused, world.table, leaf.id);
   const times = { sentMs: sent.monotonicMs, nowMs: now.monotonicMs, table: world.table };
@@ -178,7 +184,7 @@ function turnedAway(
     attempt.answer = 'throttled';
     noteTurnedAway(leaf, refusal, attempt.changes, times);
     // A read at once could only find earlier attempts: this one was turned away.
-    if (leaf.open.mayLand) leaf.stage = { kind: 'settle', attempt, isRefused: false, clears: true };
+    if (leaf.open.mayLand) leaf.stage = { kind: 'fate', attempt, isRefused: false, clears: true };
     return;
   }
   leaf.open.withdraw(attempt);
@@ -189,11 +195,11 @@ function turnedAway(
   if (!leaf.mustSplit) failAll(attempt.changes, refusal, world.table);
 }
 
-function beginSettling(
+function askForFate(
   leaf: Leaf,
   attempt: Attempt,
   outcome: Refused | Unknown,
-  { world, now, sent }: Here & { readonly sent: Moment },
+  { world, now, sent }: Present & { readonly sent: Moment },
 ): void {
   const isRefused = outcome.kind === 'refused';
   const tookMs = now.monotonicMs - sent.monotonicMs;
@@ -209,14 +215,14 @@ function beginSettling(
     else leaf.backoff.failuresInARow += 1;
     count(world, 'unknownOutcomes');
   }
-  leaf.stage = { kind: 'settle', attempt, isRefused, clears: false };
+  leaf.stage = { kind: 'fate', attempt, isRefused, clears: false };
 }
 
 /** Rule 9: once all new nodes are known to be stored, the link is written. */
 function inserted(
   leaf: Leaf,
   { nodes, refusal }: Extract<Event, { kind: 'inserted' }>,
-  { world, now }: Here,
+  { world, now }: Present,
 ): Step | undefined {
   const { stage, absorbing } = leaf;
   if (stage?.kind !== 'split') {
@@ -246,12 +252,12 @@ function link(
   leaf: Leaf,
   { draft, plan: { left }, withinMs }: Extract<Stage, { kind: 'split' }>,
   nodes: readonly InsertedNode[],
-  here: Here,
+  present: Present,
 ): Step | undefined {
   const landed = (): void => {
     leaf.frozenLink = undefined;
     draft.landed();
-    announce(leaf, left.header, nodes, here);
+    announce(leaf, left.header, nodes, present);
   };
   const attempt: Attempt = { ...draft, header: left.header, landed };
   leaf.frozenLink = withinMs === undefined ? undefined : attempt;
@@ -262,7 +268,7 @@ function link(
 /**
  * Caches the new nodes, and tells their parent of them unless the root that split is the parent.
  */
-function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { world, now }: Here): void {
+function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { world, now }: Present): void {
   const { cache, table, contention } = world;
   count(world, 'splits');
   const ids = nodes.map(({ header }) => nodeId(table, header.incarnation, header.container));
@@ -280,7 +286,7 @@ function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { wo
 function failed(
   leaf: Leaf,
   { reader, error }: Extract<Event, { kind: 'failed' }>,
-  { world, now }: Here,
+  { world, now }: Present,
 ): Step | undefined {
   // The write's own answer, or the next read, will settle it.
   if (reader === 'late write' || reader === 'doubt') return undefined;
@@ -324,4 +330,48 @@ function failed(
 
 function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'corrupt';
+}
+
+/**
+ * Notes that changes, or nodes that they need, were throttled or could not be sent: for the pause,
+ * and for the callers' errors. Changes that were never sent fail once that has lasted too long
+ * (rule 7).
+ */
+function noteTurnedAway(
+  { backoff }: Leaf,
+  refusal: StoreError,
+  changes: readonly Change[],
+  { sentMs, nowMs, table }: { readonly sentMs: number; readonly nowMs: number; readonly table: string },
+): void {
+  for (const change of changes) change.throttling = refusal;
+  dropEntryRepairs(changes);
+  if (refusal.code === 'throttled') backoff.noteThrottled(refusal);
+  else if (backoff.noteUnsent(refusal, Math.min(sentMs, nowMs), nowMs))
+    failAll(
+      changes.filter(({ openAttempts }) => !refusal.retryable || openAttempts === 0),
+      refusal,
+      table,
+    );
+}
+
+/** The changes that need a damaged page even when committed alone; the rest can be retried. */
+function needingDamaged({ tried }: Leaf): Change[] {
+  if (tried === undefined) return [];
+  return tried.group.filter((change) =>
+    planCompaction(tried.snapshot, [change]).unread.some(({ content }) => content.damage !== undefined),
+  );
+}
+
+/** Leaves a damaged neighbour: its keys fail, and changes beyond it follow its link, once. */
+function giveUpAbsorbing(leaf: Leaf, retired: Snapshot, damage: StoreError, world: World): Step {
+  const { low, high } = retired.header;
+  const others = leaf.changes.filter(({ position }) => !beforeBound(position, low));
+  const lost = others.filter(
+    ({ position, passedLow }) =>
+      beforeBound(position, high) || (passedLow !== undefined && compareBytes(passedLow, low) >= 0),
+  );
+  leaf.absorbing = undefined;
+  leaf.changes = leaf.changes.filter(({ position }) => beforeBound(position, low));
+  failAll(lost, damage, world.table);
+  return { kind: 'send on', way: 'right', node: retired, changes: others };
 }

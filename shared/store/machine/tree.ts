@@ -1,20 +1,24 @@
 // The next step of a search: down through branches, to the right by links and hints, or from the
-// root.
-import { childFor, locate, pageToChild, splitPartFor } from '../container/branch.ts';
+// root; and to the left for the content of a leaf that is no longer live (rule 28).
+import { childBelow, childFor, locate, pageToChild, type RoutingEntry, splitPartFor } from '../container/branch.ts';
 import { isKnown, type Snapshot } from '../container/snapshot.ts';
 import { StoreError, tableNotFound } from '../contract/errors.ts';
 import { compareBytes, type Id64 } from '../format/bytes.ts';
 import { nodeId, rootId } from '../format/entity-ids.ts';
-import type { Position } from '../format/position.ts';
-import { count } from '../io/counters.ts';
-import { alongLinks, atEntry, atOwner, atStart, goLeft, lookAgain } from './left-search.ts';
+import { beforeBound, type Position } from '../format/position.ts';
+import { count } from '../system/tracing.ts';
 import {
   afterAstray,
+  afterMiss,
   branchInMemory,
   childInMemory,
+  entryPhase,
+  type FoundLeft,
   goTo,
+  type LeftSearch,
   liveRoot,
   look,
+  type Look,
   type Memory,
   miss,
   type Node,
@@ -26,6 +30,7 @@ import {
   type Search,
   type TreeStep,
 } from './search.ts';
+import type { EntityId } from '../contract/driver.ts';
 
 /** If a node names the nodes of its split, its parent is read again only when older than this. */
 const PARENT_AGE_MS = 1_000;
@@ -182,13 +187,13 @@ function lookAfterMiss(
  * its link alone (rule 12).
  */
 function goRight(search: Search, overtaken: Snapshot, memory: Memory): TreeStep | undefined {
-  const { position, passed } = search;
+  const { position, passedLows } = search;
   const { header, seen } = overtaken;
   const { incarnation, level, low } = header;
   count(memory, 'rightWalks');
-  const before = passed[level];
+  const before = passedLows[level];
   if (before !== undefined && compareBytes(low, before) <= 0) return toNeighbour(search, overtaken, memory);
-  passed[level] = low;
+  passedLows[level] = low;
   const parent = branchInMemory(memory, position, level + 1);
   if (parent?.header.incarnation !== incarnation) return byHints(search, overtaken, undefined, memory);
   const isNamed = splitPartFor(header, position) !== undefined;
@@ -237,4 +242,138 @@ function toNeighbour(search: Search, overtaken: Snapshot, memory: Memory): undef
 function toSibling(search: Search, { header }: Snapshot, container: Id64, { table }: Memory): undefined {
   const { incarnation, level } = header;
   return goTo(search, { id: nodeId(table, incarnation, container), incarnation, level, end: search.position });
+}
+
+/** After so many looks, leaves merge faster than the search can follow them. */
+const LOOKS_MAX = 400;
+
+function lookLeft(search: Search, id: EntityId, what: Look, { table }: Memory): TreeStep {
+  search.leftLooks += 1;
+  if (search.leftLooks <= LOOKS_MAX) return look(id, what);
+  const message = 'containers merge faster than the key can be found: try again';
+  throw new StoreError('unavailable', message, { table });
+}
+
+/** Begins the search. If a routing entry led here, the end of the search corrects it (rule 29). */
+function goLeft(search: Search, { id, incarnation, gone }: PhaseOf<'left'>, memory: Memory): undefined {
+  const { position } = search;
+  const parent = branchInMemory(memory, position, 1);
+  const entry = parent && childInMemory(parent, position, memory);
+  const astray = entry !== undefined && nodeId(memory.table, incarnation, entry.child) === id ? entry : undefined;
+  const bound = gone?.header.low ?? astray?.low ?? position;
+  count(memory, 'leftSearches');
+  const next = entryPhase({ incarnation, bound, astray, tries: 0 });
+  search.phase = gone === undefined ? afterMiss(id, incarnation, false, next) : next;
+}
+
+/**
+ * Starts from the last leaf below the bound that the branches name, but further left by the number
+ * of tries, as after merges an entry may begin to the right of its leaf.
+ */
+function atEntry(search: Search, { left, id }: PhaseOf<'entry'>, memory: Memory): TreeStep | undefined {
+  const { reply } = search;
+  const { table } = memory;
+  const { bound, incarnation, tries } = left;
+  if (reply === undefined) return lookLeft(search, id ?? rootId(table), id === undefined ? 'whole' : 'intact', memory);
+  const branch = id === undefined ? liveRoot(reply.node, memory) : reply.node;
+  if (branch === undefined) return miss(search, id!, incarnation, entryPhase(left));
+  const { header } = branch;
+  if (header.incarnation !== incarnation) return endLeft(search, left, undefined, memory);
+  if (header.level === 0) return startFrom(search, left, { low: header.low, child: header.container });
+  const isLeftOfBound = header.high !== undefined && compareBytes(header.high, bound) < 0;
+  const isLast = !isLeftOfBound && header.level === 1;
+  // As many entries may lead astray as leaves were merged, so each try doubles the distance.
+  const skipped = isLast && tries > 0 ? 2 ** (tries - 1) : 0;
+  const entry = childBelow(branch, bound, table, skipped) ?? childFor(branch, header.low, table);
+  if (isLast) return startFrom(search, left, entry);
+  const next = isLeftOfBound ? header.right! : entry.child;
+  search.phase = { kind: 'entry', left, id: nodeId(table, incarnation, next) };
+  return undefined;
+}
+
+function startFrom(search: Search, left: LeftSearch, entry: RoutingEntry): undefined {
+  search.phase = { kind: 'start', left, entry };
+}
+
+function atStart(search: Search, { left, entry }: PhaseOf<'start'>, memory: Memory): TreeStep | undefined {
+  const { reply } = search;
+  const { incarnation } = left;
+  const id = nodeId(memory.table, incarnation, entry.child);
+  if (reply === undefined) return lookLeft(search, id, [], memory);
+  const leaf = reply.node;
+  if (leaf?.header.state === 'live') {
+    search.phase = { kind: 'links', left, live: leaf, at: leaf };
+    return undefined;
+  }
+  const isFirst = entry.low.length === 0;
+  const next = beforeThat(left, isFirst ? left.bound : (leaf?.header.low ?? entry.low));
+  if (isFirst) return miss(search, id, incarnation, next);
+  search.phase = next;
+  return undefined;
+}
+
+/** Tries again from a leaf further left. */
+function beforeThat(left: LeftSearch, bound = left.bound): Phase {
+  return entryPhase({ ...left, bound, tries: left.tries + 1 });
+}
+
+function alongLinks(search: Search, { left, live, at }: PhaseOf<'links'>, memory: Memory): TreeStep | undefined {
+  const { position, reply, until } = search;
+  const { high, right } = at.header;
+  if (beforeBound(position, high) || right === undefined)
+    return endLeft(search, left, { live, retired: at === live ? undefined : at }, memory);
+  if (reply === undefined) return lookLeft(search, nodeId(memory.table, left.incarnation, right), [], memory);
+  const next = reply.node;
+  if (next?.header.state === 'retired' && until === 'left')
+    return endLeft(search, left, { live, retired: next }, memory);
+  if (next?.header.state === 'live') search.phase = { kind: 'links', left, live: next, at: next };
+  else if (next?.header.state === 'retired') search.phase = { kind: 'links', left, live, at: next };
+  else search.phase = { kind: 'again', left, live, missing: right };
+  return undefined;
+}
+
+/** If the live leaf links elsewhere by now, follows that; otherwise the missing leaf is damage. */
+function lookAgain(search: Search, phase: PhaseOf<'again'>, memory: Memory): TreeStep | undefined {
+  const { left, live, missing } = phase;
+  const { reply } = search;
+  if (reply === undefined) return lookLeft(search, live.id, [], memory);
+  const again = reply.node;
+  if (again?.header.state === 'live' && again.header.right !== live.header.right) {
+    search.phase = { kind: 'links', left, live: again, at: again };
+    return undefined;
+  }
+  const { incarnation } = left;
+  const next = beforeThat(left);
+  // This is damage unless the table is being dropped, which the root tells (rule 15).
+  const isDamage = again?.header.state === 'live';
+  search.phase = isDamage ? afterMiss(nodeId(memory.table, incarnation, missing), incarnation, true, next) : next;
+  return undefined;
+}
+
+function endLeft(
+  search: Search,
+  { astray }: LeftSearch,
+  found: FoundLeft | undefined,
+  memory: Memory,
+): TreeStep | undefined {
+  if (astray !== undefined && found !== undefined && found.retired === undefined) {
+    const { container, incarnation, low } = found.live.header;
+    const ownsSeparator = compareBytes(low, astray.low) <= 0;
+    const [separator, instead] = ownsSeparator ? [astray.low, astray.child] : [low, undefined];
+    search.entryRepairs.push({ level: 1, incarnation, separator, child: container, instead });
+  }
+  if (search.until === 'left') return { kind: 'left', found };
+  if (found === undefined) restart(search, rootId(memory.table), memory);
+  search.phase = found === undefined ? ROOT : { kind: 'owner', found };
+  return undefined;
+}
+
+/** Looks at the owner; a retired leaf counts until it is absorbed. */
+function atOwner(search: Search, { live, retired }: FoundLeft, memory: Memory): TreeStep | undefined {
+  const { position, reply } = search;
+  if (reply === undefined) return lookLeft(search, (retired ?? live).id, 'sought', memory);
+  const { node } = reply;
+  const isThere = node?.header.state === 'live' || node?.header.state === 'retired';
+  if (node !== undefined && isThere && owns(node, position)) return { kind: 'found', node };
+  return goTo(search, { id: live.id, incarnation: live.header.incarnation, level: 0, end: position });
 }

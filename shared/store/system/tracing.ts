@@ -1,8 +1,10 @@
-// Node's diagnostics channels, and the call that code runs for. Idle without a subscriber.
+// What a table's engine counts, Node's diagnostics channels, and the call that code runs for. The
+// channels are idle without a subscriber.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
 import { StoreError } from '../contract/errors.ts';
 import type { OperationTrace, RequestTrace, StoreEvent, TraceOutcome } from '../contract/trace.ts';
+import type { TableStats } from '../contract/stats.ts';
 
 const operations = tracingChannel<string, OperationTrace>('stowage:operation');
 const requests = tracingChannel<string, RequestTrace>('stowage:request');
@@ -88,4 +90,42 @@ function outcomeOf(result: unknown): TraceOutcome {
 
 function codeOf(error: unknown): TraceOutcome {
   return error instanceof StoreError ? error.code : 'failed';
+}
+
+/** `TableStats` is the public view of it. */
+export type Counters = { -readonly [Name in Exclude<keyof TableStats, `${string}Max`>]: number };
+
+/** A table's counters, and its name for the diagnostics channel. */
+export interface Counted {
+  readonly table: string;
+  readonly counters: Counters;
+}
+
+/** Counts an event, and publishes it on the diagnostics channel. */
+export function count({ table, counters }: Counted, event: StoreEvent['event'] & keyof Counters, times = 1): void {
+  counters[event] += times;
+  noteEvent(event, table, times);
+}
+
+export function newCounters(): Counters {
+  return {
+    requests: 0,
+    readRequests: 0,
+    writeRequests: 0,
+    conflicts: 0,
+    commits: 0,
+    unknownOutcomes: 0,
+    cacheHits: 0,
+    cacheMisses: 0,
+    splits: 0,
+    contentionSplits: 0,
+    lostSplits: 0,
+    foreignCommits: 0,
+    readsFirst: 0,
+    yields: 0,
+    rightWalks: 0,
+    leftSearches: 0,
+    merges: 0,
+    queueDepth: 0,
+  };
 }

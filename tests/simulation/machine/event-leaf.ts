@@ -5,7 +5,7 @@ import type { Change } from '../../../shared/store/container/change.ts';
 import type { Snapshot } from '../../../shared/store/container/snapshot.ts';
 import type { WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { departs } from '../../../shared/store/machine/commit.ts';
-import { type Event, type Here, isIdle, type Leaf, newLeaf, type Step } from '../../../shared/store/machine/leaf.ts';
+import { type Event, type Present, isIdle, Leaf, type Step } from '../../../shared/store/machine/leaf.ts';
 import { lateAfterMs, nextStep } from '../../../shared/store/machine/next-step.ts';
 import { tell } from '../../../shared/store/machine/tell.ts';
 import type { EventStore } from './event-store.ts';
@@ -25,7 +25,7 @@ export class EventLeaf {
 
   constructor(store: EventStore, id: Leaf['id']) {
     this.#store = store;
-    this.leaf = newLeaf(id, store.world.table);
+    this.leaf = new Leaf(id, store.world.table);
   }
 
   add(changes: readonly Change[], retired?: Snapshot): void {
@@ -36,7 +36,7 @@ export class EventLeaf {
     this.#store.after(0, () => this.#go());
   }
 
-  get #here(): Here {
+  get #here(): Present {
     return { world: this.#store.world, now: this.#store.clock.now() };
   }
 

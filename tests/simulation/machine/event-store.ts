@@ -7,7 +7,7 @@ import { isWhole, type Snapshot, snapshotOf } from '../../../shared/store/contai
 import type { Entity, EntityId, PartName, Write, WriteOutcome } from '../../../shared/store/contract/driver.ts';
 import { refusedError, StoreError, tableNotFound } from '../../../shared/store/contract/errors.ts';
 import type { Moment } from '../../../shared/store/contract/runtime.ts';
-import { ParentRepair } from '../../../shared/store/engine/parent-repair.ts';
+import { ParentRepair } from '../../../shared/store/engine/engine.ts';
 import { id64, type Id64 } from '../../../shared/store/format/bytes.ts';
 import { encodeHeader, type Header, TAG_DIGITS } from '../../../shared/store/format/header.ts';
 import {
@@ -20,10 +20,9 @@ import {
   rootId,
 } from '../../../shared/store/format/entity-ids.ts';
 import { type Position, within } from '../../../shared/store/format/position.ts';
-import { Clock } from '../../../shared/store/io/moment-clock.ts';
-import { drawAttempt, drawId } from '../../../shared/store/io/draw-ids.ts';
+import { Clock, drawAttempt, drawId } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
-import { newCounters } from '../../../shared/store/io/counters.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
 import { isShownBy } from '../../../shared/store/io/reads.ts';
 import type {
   EntryRepair,
@@ -38,10 +37,9 @@ import {
   afterAstray,
   afterMiss,
   type Memory,
-  newSearch,
   newSearchFromTheLeft,
   type Phase,
-  type Search,
+  Search,
   shown,
   type TreeStep,
 } from '../../../shared/store/machine/search.ts';
@@ -178,10 +176,10 @@ export class EventStore {
     for (const change of changes) {
       if (change.isSettled) continue;
       const { position, level } = change;
-      const search = newSearch({ position, level, until: 'named' }, phaseOf(change));
-      search.passed[level] = change.passed;
+      const search = new Search({ position, level, until: 'named' }, phaseOf(change));
+      search.passedLows[level] = change.passedLow;
       this.#search(search, (end) => {
-        change.passed = search.passed[level];
+        change.passedLow = search.passedLows[level];
         if (end.kind === 'named') this.#enqueue(end.id, [change]);
         else change.settle({ kind: 'failed', error: errorOf(end) });
       });
@@ -218,7 +216,7 @@ export class EventStore {
     const [first] = changes.toSorted((a, b) => Buffer.compare(a.position, b.position));
     if (first === undefined) return;
     const phase: Phase = { kind: 'left', id, incarnation: incarnationOf(id), gone };
-    this.#search(newSearch({ position: first.position, level: 0, until: 'left' }, phase), (end) => {
+    this.#search(new Search({ position: first.position, level: 0, until: 'left' }, phase), (end) => {
       if (end.kind !== 'left') for (const change of changes) change.settle({ kind: 'failed', error: errorOf(end) });
       else if (end.found === undefined) this.submit(changes);
       else this.#enqueue(end.found.live.id, changes, end.found.retired);
@@ -227,7 +225,7 @@ export class EventStore {
 
   /** The leaf that owns the position, read from now on. */
   find(position: Position, done: (reply: Reply) => void): void {
-    this.#search(newSearch({ position, level: 0, until: 'seen' }), (end) =>
+    this.#search(new Search({ position, level: 0, until: 'seen' }), (end) =>
       done(end.kind === 'found' ? { snapshot: end.node } : { error: errorOf(end) }),
     );
   }

@@ -2,7 +2,7 @@
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { createEngine, type Engine } from '../../../shared/store/engine/engine.ts';
 import { RequestLimit, Semaphore } from '../../../shared/store/io/requests.ts';
-import { Clock } from '../../../shared/store/io/moment-clock.ts';
+import { Clock } from '../../../shared/store/io/clock.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
 import { Deadlines } from '../../../shared/store/io/deadline.ts';
 import type { VirtualRuntime } from '../../support/virtual-runtime.ts';

@@ -1,9 +1,5 @@
 // The requests of a process that changes a container which others write to as well.
 import { expect, test } from 'vitest';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import type { Driver } from '../../../shared/store/contract/driver.ts';
-import { openStore } from '../../../shared/store/index.ts';
-import { VirtualRuntime } from '../../support/virtual-runtime.ts';
 import { open, twoProcesses } from '../rules/table-steps.ts';
 import { isWriteOf, type Process, World } from '../rules/world.ts';
 
@@ -102,27 +98,6 @@ test('a commit that another got ahead of is tried again at once, every time', as
   expect(tableA.stats().conflicts).toBe(5);
   expect(world.runtime.monotonicMs()).toBe(before);
   expect((await world.run(tableB.get('k')))?.value).toBe(9);
-});
-
-test('a commit that is refused though nobody got ahead is tried again after a pause', async () => {
-  const runtime = new VirtualRuntime();
-  const driver = memoryDriver();
-  let refusals = 0;
-  const refusing: Driver = {
-    ...driver,
-    write: (writes, options) => {
-      if (refusals === 0) return driver.write(writes, options);
-      refusals -= 1;
-      return Promise.resolve(writes.map(() => ({ kind: 'refused', reason: 'condition', cause: undefined })));
-    },
-  };
-  const store = openStore({ driver: refusing, runtime });
-  const table = await runtime.run(store.table<number>('t'));
-  refusals = 3;
-  const before = runtime.monotonicMs();
-  await runtime.run(table.put('k', 1));
-  expect(runtime.monotonicMs()).toBeGreaterThan(before);
-  expect((await runtime.run(table.get('k')))?.value).toBe(1);
 });
 
 test.each([

@@ -5,7 +5,7 @@ import { randomText } from '../../../shared/lab/work/sample-records.ts';
 import { randomInt, seededRandom } from '../../../shared/lab/kit/random.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 
-const RECORDS = 12_000;
+const RECORDS = 6_000;
 const VALUE_BYTES = 1_000;
 const SLICE = 500;
 
@@ -20,7 +20,7 @@ async function use(store: Store): Promise<void> {
   for (let first = 0; first < RECORDS; first += SLICE)
     await table.putMany(Array.from({ length: SLICE }, (_, index) => ({ key: key(first + index), value: value() })));
   for await (const name of table.keys()) if (name === '') throw new Error('no key is empty');
-  for (let count = 0; count < RECORDS / 2; count += 1) {
+  for (let count = 0; count < RECORDS / 4; count += 1) {
     await table.put(key(randomInt(random, RECORDS)), value());
     await table.get(key(randomInt(random, RECORDS)));
   }

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { type Driver, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
-import { openStore } from '../../../shared/store/index.ts';
 import { withRetry } from '../../../shared/store/io/requests.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
@@ -112,35 +111,4 @@ describe.each([[undefined], [[]]])('a driver that answers with %j', (nothing) =>
     for (let asked = 0; asked < 5_000; asked += 1) await driver.remove([{ id, version }], { timeoutMs: 9 });
     expect(runtime.turns - before).toBeGreaterThanOrEqual(4);
   });
-});
-
-test('a driver that answers the inserts of a split with nothing does not stop the process or its other calls', async () => {
-  const runtime = new VirtualRuntime();
-  const memory = memoryDriver();
-  let isQuiet = false;
-  const driver: Driver = {
-    ...memory,
-    write: (writes, options) =>
-      isQuiet && writes[0]!.kind === 'insert' ? Promise.resolve(undefined as never) : memory.write(writes, options),
-  };
-  const store = openStore({ driver, runtime, compression: 'none' });
-  const table = await runtime.run(store.table<string>('t', { order: 'key', containerBytesMax: 16_384 }));
-  isQuiet = true;
-  // An endless loop would read the clock, and end here.
-  let looks = 0;
-  const monotonicMs = runtime.monotonicMs.bind(runtime);
-  runtime.monotonicMs = () => {
-    if ((looks += 1) > 100_000) throw new Error('the process never yields');
-    return monotonicMs();
-  };
-  const putting = table.putMany(
-    Array.from({ length: 40 }, (_, at) => ({ key: `k${at}`, value: '.'.repeat(1_000) })),
-    { timeoutMs: 5_000 },
-  );
-  const outcomes = await runtime.run(putting);
-  expect(outcomes.map((outcome) => ('error' in outcome ? outcome.error.code : outcome.status))).toEqual(
-    Array(40).fill('aborted'),
-  );
-  isQuiet = false;
-  expect(await runtime.run(table.count())).toBe(0);
 });

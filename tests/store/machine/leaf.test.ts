@@ -9,10 +9,10 @@ import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { appendCommitId, type Header } from '../../../shared/store/format/header.ts';
 import { type Id64, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { ContainerCache } from '../../../shared/store/io/container-cache.ts';
-import { newCounters } from '../../../shared/store/io/counters.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
 import { departs } from '../../../shared/store/machine/commit.ts';
 import { newContention } from '../../../shared/store/machine/contention.ts';
-import { type Event, type Leaf, newLeaf, type Step, type World } from '../../../shared/store/machine/leaf.ts';
+import { type Event, Leaf, type Step, type World } from '../../../shared/store/machine/leaf.ts';
 import { nextStep } from '../../../shared/store/machine/next-step.ts';
 import { tell } from '../../../shared/store/machine/tell.ts';
 import { entityVersion, hexId } from '../../support/ids.ts';
@@ -21,6 +21,7 @@ import { change, put } from '../container/changes.ts';
 import { RULES, snapshotWith, TABLE } from '../container/nodes.ts';
 
 const OTHERS = hexId('dddddddddddddddd');
+const ROOT = { container: ROOT_CONTAINER };
 const REFUSED: WriteOutcome = { kind: 'refused', reason: 'condition' };
 const UNKNOWN: WriteOutcome = { kind: 'unknown', reason: 'other' };
 const THROTTLED: WriteOutcome = { kind: 'refused', reason: 'throttled', cause: new StoreError('throttled', 'said') };
@@ -51,7 +52,7 @@ class Played {
 
   constructor(header: Partial<Header> = {}) {
     this.base = snapshotWith(header);
-    this.leaf = newLeaf(this.base.id, TABLE);
+    this.leaf = new Leaf(this.base.id, TABLE);
     this.leaf.known = this.base;
     const runtime = new VirtualRuntime();
     this.#world = {
@@ -162,34 +163,32 @@ function told(step: Step): string {
   return step.kind === 'send on' ? `send on: ${step.way}` : step.kind;
 }
 
-/** Commit 2 on version 1, which carries the change `a`, has departed. */
-function underWay(dueMs?: number) {
-  const played = new Played().come(['a'], dueMs);
-  return { played, attempt: played.departed() };
+/** Commit 2 on version 1, which carries the change `a`, has departed, and this follows. */
+function departed(then: (played: Played, attempt: Attempt) => Played, dueMs?: number) {
+  return (): Played => {
+    const played = new Played().come(['a'], dueMs);
+    return then(played, played.departed());
+  };
 }
 
 /** That commit was answered. A row may go on with what a read shows then. */
 function answered(outcome: WriteOutcome, then = (played: Played, _id: Id64): Played => played) {
-  return (): Played => {
-    const { played, attempt } = underWay();
-    return then(played.answered(attempt, outcome), attempt.id);
-  };
+  return departed((played, attempt) => then(played.answered(attempt, outcome), attempt.id));
 }
 
-function late(): Played {
-  return underWay().played.late();
+/** A change that alters nothing comes. */
+function unchanged(): Played {
+  return new Played().come(['a'], 30_000, (name, more) => change(name, () => ({ kind: 'none' }), more));
 }
 
-/** A change that alters nothing comes, and its leaf asks whether memory is up to date. */
-function unchanged(isCurrent: boolean): Played {
-  const played = new Played().come(['a'], 30_000, updateOf);
+/** Its leaf asks whether memory is up to date. */
+function checked(isCurrent: boolean): Played {
+  const played = unchanged();
   played.next();
   return played.event({ kind: 'checked', isCurrent });
 }
 
-function updateOf(name: string, more: object): Change {
-  return change(name, () => ({ kind: 'none' }), more);
-}
+const UNREAD: Event = { kind: 'failed', reader: 'late write', error: new StoreError('unavailable', 'said') };
 
 type Row = readonly [rule: number, when: string, play: () => Played, settled: string | undefined, next: string];
 
@@ -202,80 +201,24 @@ const ROWS: readonly Row[] = [
   [3, 'its id is that of commit 3', answered(REFUSED, (p, id) => p.shown([OTHERS, id])), undefined, 'write'],
   [3, 'one of unknown fate may land yet', answered(UNKNOWN, (p) => p.shown([])), undefined, 'pause'],
   [3, 'a refused one may land yet, too', answered(REFUSED, (p) => p.shown([])), undefined, 'pause'],
-  [
-    3,
-    'the place of one of unknown fate has left the list',
-    answered(UNKNOWN, (p) => p.shownMuchLater()),
-    'unknown',
-    'idle',
-  ],
-  [3, 'the place of a refused one has left the list', answered(REFUSED, (p) => p.shownMuchLater()), undefined, 'write'],
-  [
-    3,
-    'a write is not answered in time',
-    () => underWay().played.event({ kind: 'late' }),
-    undefined,
-    'read for the late write',
-  ],
-  [
-    3,
-    'a late write has landed',
-    () => {
-      const { played, attempt } = underWay();
-      return played.late().shown([attempt.id], 'late write');
-    },
-    'applied',
-    'idle',
-  ],
-  [
-    3,
-    'a late write has not landed, and is given up for another beside it',
-    () => late().shown([], 'late write'),
-    undefined,
-    'read for the container',
-  ],
-  [
-    3,
-    'a read after a late write fails',
-    () => late().event({ kind: 'failed', reader: 'late write', error: new StoreError('unavailable', 'said') }),
-    undefined,
-    'answer',
-  ],
+  [3, 'the list lost the place of an unknown one', answered(UNKNOWN, (p) => p.shownMuchLater()), 'unknown', 'idle'],
+  [3, 'the list lost the place of a refused one', answered(REFUSED, (p) => p.shownMuchLater()), undefined, 'write'],
+  [3, 'a write is late', departed((p) => p.event({ kind: 'late' })), undefined, 'read for the late write'],
+  [3, 'a late write has landed', departed((p, { id }) => p.late().shown([id], 'late write')), 'applied', 'idle'],
+  // It is given up for another beside it.
+  [3, 'it has not', departed((p) => p.late().shown([], 'late write')), undefined, 'read for the container'],
+  [3, 'a read after a late write fails', departed((p) => p.late().event(UNREAD)), undefined, 'answer'],
   [4, 'the container of an open attempt is missing', answered(UNKNOWN, (p) => p.missing()), 'unknown', 'idle'],
   [4, 'the container of a refused attempt is missing', answered(REFUSED, (p) => p.missing()), 'unknown', 'idle'],
-  [6, 'nothing changes, by memory', () => new Played().come(['a'], 30_000, updateOf), undefined, 'check'],
-  [6, 'nothing changes, and memory is up to date', () => unchanged(true), 'unchanged', 'idle'],
-  [6, 'nothing changes, but there was a commit since', () => unchanged(false), undefined, 'read for the container'],
+  [6, 'nothing changes, by memory', unchanged, undefined, 'check'],
+  [6, 'nothing changes, and memory is up to date', () => checked(true), 'unchanged', 'idle'],
+  [6, 'nothing changes, but there was a commit since', () => checked(false), undefined, 'read for the container'],
   [7, 'a commit is throttled, and its caller has time', answered(THROTTLED), undefined, 'pause'],
-  [
-    7,
-    'a commit is throttled, and its caller has none',
-    () => {
-      const { played, attempt } = underWay(1);
-      return played.answered(attempt, THROTTLED);
-    },
-    undefined,
-    'read for the doubt',
-  ],
+  [7, 'its caller has none', departed((p, one) => p.answered(one, THROTTLED), 1), undefined, 'read for the doubt'],
   [7, 'nothing of a commit has left', answered(UNSENT), undefined, 'pause'],
-  [
-    7,
-    'nothing has left for too long',
-    () => {
-      const { played, attempt } = underWay();
-      return played.after(6_000).answered(attempt, UNSENT);
-    },
-    'unavailable',
-    'idle',
-  ],
+  [7, 'nor has it for long', departed((p, one) => p.after(6_000).answered(one, UNSENT)), 'unavailable', 'idle'],
   [7, 'the provider denies access', answered(DENIED), 'unavailable', 'idle'],
-  [
-    15,
-    'a root is missing',
-    () => new Played({ container: ROOT_CONTAINER }).come(['a']).missing(),
-    undefined,
-    'send on: missing',
-  ],
+  [15, 'a root is missing', () => new Played(ROOT).come(['a']).missing(), undefined, 'send on: missing'],
   [28, 'a leaf is missing', () => new Played().come(['a']).missing(), undefined, 'send on: left'],
 ];
 

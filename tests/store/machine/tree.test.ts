@@ -7,14 +7,13 @@ import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import type { Header } from '../../../shared/store/format/header.ts';
 import { nodeId, rootId } from '../../../shared/store/format/entity-ids.ts';
-import { newCounters } from '../../../shared/store/io/counters.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
 import {
   afterAstray,
   afterMiss,
-  newSearch,
   newSearchFromTheLeft,
   type Phase,
-  type Search,
+  Search,
   shown,
   type TreeStep,
 } from '../../../shared/store/machine/search.ts';
@@ -82,7 +81,7 @@ function hintsOf({ entryRepairs }: Search): string[] {
 }
 
 const sought = (until: Search['until'], phase?: Phase, level = 0): Search =>
-  newSearch({ position: Q, level, until }, phase);
+  new Search({ position: Q, level, until }, phase);
 
 type Bounds = readonly [low: string, high?: string, right?: string];
 
@@ -205,7 +204,7 @@ test.each<[string, [memory: Answers, parts: Parts, replies: Answers, ageMs?: num
 /** Beyond the node, for a change that nodes sent on before, the rightmost of which begins there. */
 function beyondBy(passed: string | undefined): string[] {
   const search = sought('named', { kind: 'right', overtaken: overtaken() });
-  search.passed[0] = passed === undefined ? undefined : Buffer.from(passed);
+  search.passedLows[0] = passed === undefined ? undefined : Buffer.from(passed);
   return steps(search, [FULL]);
 }
 

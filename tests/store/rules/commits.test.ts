@@ -50,15 +50,6 @@ describe('a request that is turned away', () => {
     expect([...world.state.entities.values()]).toEqual(before);
   });
 
-  test('a table that may not be made, dropped or vacuumed says so, and that nothing was written', async () => {
-    const { world, a, tableA } = await warm();
-    await fill(world, tableA, 0, 60);
-    a.rule((call) => (isWrite(call) ? { refuse: 'denied' } : undefined));
-    await expect(world.run(a.store.table('u'))).rejects.toMatchObject(DENIED);
-    await expect(world.run(a.store.drop('t'))).rejects.toMatchObject(DENIED);
-    await expect(world.run(tableA.get('k'))).resolves.toBeUndefined();
-  });
-
   test('a table is opened, made and dropped although the writes of its root are turned away for a while', async () => {
     const { world, a } = await warm();
     for (let count = 0; count < 30; count += 1) a.once(isWriteOf('insert'), { refuse: 'throttled' });

@@ -76,35 +76,26 @@ test('rules 28, 29: a process that searched once goes straight to the leaf, and 
   expect(other.stats().leftSearches).toBe(0);
 });
 
-/** Vacuums while the tables put the records that are left, one after the other. */
-async function vacuumedBeside(world: World, vacuumer: Process, tables: readonly Table<string>[], kept: string[]) {
+test.each([
+  ['does not merge leaves that several processes wrote between its two looks', 2, 1 / 3, 1],
+  ['merges leaves that one process alone wrote between its looks, and loses none of the writes', 1, 0, 1 / 2],
+])('rule 32: a vacuum %s', async (_, writers, least, most) => {
+  const { world, vacuumer, table, kept } = await emptied();
+  const before = leavesOf(world.state, 't').length;
+  const tables = [table, (await newcomer(world)).table].slice(0, writers);
   const vacuuming = world.run(vacuumer.store.vacuum('t', QUIET));
-  const writing = (async () => {
+  const writing = async (): Promise<void> => {
     for (let round = 0; round < 5; round += 1) {
       await world.runtime.sleep(10_000);
-      for (const table of tables) for (const name of kept) await table.put(name, text(round));
+      for (const each of tables) for (const name of kept) await each.put(name, text(round));
     }
-  })();
-  await world.run(writing);
-  return vacuuming;
-}
-
-test('rule 32: a vacuum does not merge leaves that several processes wrote between its two looks', async () => {
-  const { world, vacuumer, table, kept } = await emptied();
-  const before = leavesOf(world.state, 't').length;
-  const { table: other } = await newcomer(world);
-  const report = await vacuumedBeside(world, vacuumer, [table, other], kept);
-  expect(report.busy).toBeGreaterThan(0);
-  expect(leavesOf(world.state, 't').length).toBeGreaterThan(before / 3);
-  expect(await keysBy(world, table)).toEqual(kept);
-});
-
-test('rule 32: a vacuum merges leaves that one process alone wrote between its looks, and loses none of the writes', async () => {
-  const { world, vacuumer, table, kept } = await emptied();
-  const before = leavesOf(world.state, 't').length;
-  const report = await vacuumedBeside(world, vacuumer, [table], kept);
-  expect(report.busy).toBe(0);
-  expect(leavesOf(world.state, 't').length).toBeLessThan(before / 2);
+  };
+  await world.run(writing());
+  const { busy } = await vacuuming;
+  expect(busy > 0).toBe(writers > 1);
+  const share = leavesOf(world.state, 't').length / before;
+  expect(share).toBeGreaterThan(least);
+  expect(share).toBeLessThanOrEqual(most);
   for (const name of kept) expect((await world.run(table.get(name)))?.value).toBe(text(4));
   expect(await keysBy(world, table)).toEqual(kept);
 });
@@ -337,18 +328,6 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
 function levelOf(world: World, id: string): number {
   return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
 }
-
-test('rule 27: a merge that a reading settled counts once', async () => {
-  for (const isCopied of [false, true]) {
-    const { world, table, left, low } = await retiring();
-    if (isCopied) await growFirst(world, table);
-    const { process: writer, table: written } = await newcomer(world);
-    writer.once(isChangeOf(left), { replyLost: true });
-    await world.run(written.put(`${low}!`, text('new')));
-    expect(writer.writes.length).toBeGreaterThan(0);
-    expect(written.stats()).toMatchObject({ merges: 1, unknownOutcomes: 1 });
-  }
-});
 
 test('rule 27: a copy that may not be there is not linked', async () => {
   const { world, table, low } = await retiring();

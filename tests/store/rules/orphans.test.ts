@@ -1,8 +1,6 @@
 // Rules 14 and 15: removing orphans, and meeting a node that is missing.
-import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { MemoryCall } from '../../../shared/drivers/memory.ts';
-import { PURGE_AFTER_MS } from '../../../shared/store/container/merge-pages.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { COMMIT_PART } from '../../../shared/store/format/entity-ids.ts';
 import type { StoreOptions } from '../../../shared/store/index.ts';
@@ -10,11 +8,6 @@ import { faultsOf, leavesOf, orphansOf, storedIds, storedRoot } from './tree-of.
 import { begun, fill, keysBy, open } from './table-steps.ts';
 import { change, isReadOf, isRemovalOf, isWholeRead, isWriteOf, key, text, World } from './world.ts';
 import { entityId } from '../../support/ids.ts';
-
-test('rule 21: the README says for how long a vacuum keeps what has expired', async () => {
-  const readme = await readFile(new URL('../../../shared/README.md', import.meta.url), 'utf8');
-  expect([PURGE_AFTER_MS / 60_000, readme]).toEqual([5, expect.stringContaining('expired five minutes ago')]);
-});
 
 const ROOT = entityId('t!t!');
 

@@ -85,12 +85,22 @@ describe('a write of which nothing left the process', () => {
     expect((await world.run(tableA.get(key(59))))?.value).toBe(text(59));
   });
 
-  test('of a table that is made or dropped fails it, and nothing was written', async () => {
-    const { world, a } = await warm();
-    a.rule((call) => (isWrite(call) ? { refuse: 'unsent' } : undefined));
-    await expect(world.run(a.store.table('u'))).rejects.toMatchObject(OUTAGE);
-    await expect(world.run(a.store.drop('t'))).rejects.toMatchObject(OUTAGE);
-  });
+  test.each([
+    ['unsent', OUTAGE],
+    [
+      'denied',
+      { code: 'unavailable', retryable: false, message: expect.stringContaining('nothing was written') as string },
+    ],
+  ] as const)(
+    'of a table that is made or dropped fails it, and says that nothing was written: %s',
+    async (refuse, error) => {
+      const { world, a, tableA } = await warm();
+      a.rule((call) => (isWrite(call) ? { refuse } : undefined));
+      await expect(world.run(a.store.table('u'))).rejects.toMatchObject(error);
+      await expect(world.run(a.store.drop('t'))).rejects.toMatchObject(error);
+      expect((await world.run(tableA.get('first')))?.value).toBe('0');
+    },
+  );
 });
 
 describe('at its deadline a call hears', () => {

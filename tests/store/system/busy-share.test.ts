@@ -1,7 +1,7 @@
 // The share of time in which the thread works, as the event loop counts it.
 import type { EventLoopUtilization } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { BusyShare } from '../../../shared/store/system/busy-share.ts';
+import { BusyShare } from '../../../shared/store/system/system-runtime.ts';
 
 class Loop {
   readonly counted = { idle: 0, active: 0 };

@@ -1,5 +1,8 @@
-// Moments: a count orders the events of this process, and two clocks measure their age.
+// Moments and fresh ids. A count orders the events of this process, and two clocks measure their
+// age.
 import type { Moment, Runtime } from '../contract/runtime.ts';
+import { tagged } from '../format/header.ts';
+import { id64, type Id64, ID64_BYTES } from '../format/bytes.ts';
 
 export class Clock {
   readonly #runtime: Runtime;
@@ -25,4 +28,14 @@ export function ageAt(moment: Moment, now: Omit<Moment, 'tick'>): number {
   const wallMs = now.wallMs - moment.wallMs;
   const monotonicMs = now.monotonicMs - moment.monotonicMs;
   return wallMs < 0 || monotonicMs < 0 ? Infinity : Math.max(wallMs, monotonicMs);
+}
+
+/** A random id for a container or an incarnation. */
+export function drawId(runtime: Pick<Runtime, 'random'>): Id64 {
+  return id64(runtime.random(ID64_BYTES));
+}
+
+/** A random id for an attempt. It begins with the tag of its process. */
+export function drawAttempt(core: { readonly runtime: Pick<Runtime, 'random'>; readonly tag: string }): Id64 {
+  return tagged(drawId(core.runtime), core.tag);
 }

@@ -1,11 +1,13 @@
-// Refused hints get a few tries with long pauses. A change that a caller awaits ends the pause.
+// Refused repairs of entries get a few tries with long pauses, which a change that a caller awaits
+// ends. A repair sets an entry on condition of the child that it still names.
 import { expect, test } from 'vitest';
 import { Change } from '../../../shared/store/container/change.ts';
-import type { Engine } from '../../../shared/store/engine/engine.ts';
+import { type Engine, ParentRepair } from '../../../shared/store/engine/engine.ts';
 import { rootId } from '../../../shared/store/format/entity-ids.ts';
 import { commitRoot } from '../rules/tree-of.ts';
 import { isWriteOf, World } from '../rules/world.ts';
 import { engineOn } from './engine-on.ts';
+import { childId, EMPTY_LEAF } from '../container/nodes.ts';
 
 const ROOT = rootId('t');
 
@@ -63,4 +65,24 @@ test('hints that met conflicts pause, ever longer; a change that somebody waits 
   engine.router.enqueue(ROOT, [real.change]);
   await world.runtime.advance(0);
   expect([real.settled, hint.settled]).toEqual([['applied'], ['applied']]);
+});
+
+const { incarnation } = EMPTY_LEAF;
+
+/** What a repair to child 2 does where the branch has an entry to the child `named`. */
+function done(instead: string | undefined, named: string | undefined, found = incarnation): string {
+  const repairs = new ParentRepair();
+  const named64 = instead === undefined ? undefined : childId(instead);
+  const entry = { level: 1, incarnation, separator: Buffer.from('m'), child: childId('2'), instead: named64 };
+  const { action } = repairs.begin(entry, 1)!;
+  if (typeof action !== 'function') throw new TypeError('a repair decides by what it finds');
+  const value = named === undefined ? undefined : Buffer.from(childId(named), 'hex');
+  const rest = { key: Buffer.from('m'), version: 1, codec: 0, expiresAtMs: undefined };
+  return action(value && { ...rest, value }, found).kind;
+}
+
+test('rule 29: a repair sets an entry only while it names the child that led astray, and makes one only where there is none', () => {
+  expect([done('1', '1'), done('1', '3'), done('1', undefined)]).toEqual(['write', 'none', 'none']);
+  expect([done(undefined, undefined), done(undefined, '3')]).toEqual(['write', 'none']);
+  expect(done('1', '1', childId('b'))).toBe('none');
 });

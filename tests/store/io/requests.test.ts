@@ -1,8 +1,14 @@
-// How many requests are in flight, how fast they leave, and what is measured of them.
+// How many requests are in flight, how fast they leave, which commits share one, and what is
+// measured of them.
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
-import { Pace, type Reply, RequestLimit, Semaphore } from '../../../shared/store/io/requests.ts';
+import { Pace, type Reply, RequestLimit, Semaphore, WriteBatcher } from '../../../shared/store/io/requests.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
+import type { Driver, Write } from '../../../shared/store/contract/driver.ts';
+import { newCounters } from '../../../shared/store/system/tracing.ts';
+import { entityId, partName } from '../../support/ids.ts';
+import { openStore } from '../../../shared/store/index.ts';
 
 const ANSWERED: Reply = {};
 const IN_FLIGHT_MAX = 256;
@@ -65,8 +71,10 @@ test('a call of run that finds nothing to send frees its place', async () => {
 });
 
 describe('the measured time', () => {
-  test('of a lone request comes from requests that were alone in flight, not from those that queued', async () => {
+  test('of a lone request comes from several that were alone in flight, not from those that queued', async () => {
     const limited = newLimit();
+    await answer(limited, 3, () => ({ tookMs: 2 }), 1);
+    expect(limited.limit.loneRoundTripMs).toBe(Infinity);
     await answer(limited, 20, () => ({ tookMs: 2 }), 1);
     expect(limited.limit.loneRoundTripMs).toBeCloseTo(2);
     await answer(limited, 1_000, (inFlight) => ({ tookMs: 2 * inFlight }));
@@ -91,12 +99,6 @@ describe('the measured time', () => {
     expect(limited.limit.roundTripMs).toBeLessThan(12);
     await answer(limited, 50, () => ({ tookMs: 1, reply: { ...ANSWERED, isFailed: true } }), 4);
     expect(limited.limit.roundTripMs).toBeGreaterThanOrEqual(9);
-  });
-
-  test('of a lone request is Infinity until several were measured', async () => {
-    const limited = newLimit();
-    await answer(limited, 3, () => ({ tookMs: 1 }), 1);
-    expect(limited.limit.loneRoundTripMs).toBe(Infinity);
   });
 });
 
@@ -217,4 +219,141 @@ test('replies before and after an idle minute do not make a slow pace', async ()
   await runtime.run(runtime.sleep(60_000));
   pace.note(true, runtime.monotonicMs());
   expect(isHeldUp(pace)).toBe(false);
+});
+
+function insert(id: string, bytes = 10): Write {
+  const part = { name: partName('p0'), bytes: Buffer.alloc(bytes, 1), chunksBefore: 0 };
+  return { kind: 'insert', id: entityId(id), parts: [part] };
+}
+
+const always = (): boolean => true;
+
+/** A batcher on memory, and the ids in each request it made. Ids of one lane begin alike. */
+function sending() {
+  const requests: string[][] = [];
+  const memory = memoryDriver();
+  const limits = { ...memory.limits, writesMax: 3, writeBytesMax: 1_000, lane: (id: string) => id[0]! };
+  const driver: Driver = {
+    ...memory,
+    limits,
+    write: async (writes, options) => {
+      requests.push(writes.map(({ id }) => id));
+      // One by one, so that a write that is refused does not decide the others'.
+      const each = await Promise.all(writes.map((write) => memory.write([write], options)));
+      return each.flat();
+    },
+  };
+  const runtime = new VirtualRuntime();
+  const provider = { table: 'users', driver, counters: newCounters() };
+  const batcher = new WriteBatcher(provider, new RequestLimit(runtime, 64));
+  return { batcher, requests };
+}
+
+type Sent = readonly [id: string, bytes?: number, isAlone?: boolean];
+
+test.each<[name: string, sent: readonly Sent[], requests: string[]]>([
+  ['a lone write is sent at once', [['a1']], ['a1']],
+  ['writes of one lane share a request, up to writesMax', [['a1'], ['a2'], ['a3'], ['a4']], ['a1 a2 a3', 'a4']],
+  ['writes of different lanes never share a request', [['a1'], ['b1'], ['a2'], ['b2']], ['a1 a2', 'b1 b2']],
+  [
+    'a request of several writes has at most writeBytesMax bytes',
+    [
+      ['a1', 600],
+      ['a2', 600],
+      ['a3', 300],
+      ['a4', 2_000],
+    ],
+    ['a1 a3', 'a2', 'a4'],
+  ],
+  [
+    'a write sent with isAlone has a request to itself, and the others do not wait for it',
+    [['a1'], ['a2', 10, true], ['a3'], ['a4', 10, true]],
+    ['a1 a3', 'a2', 'a4'],
+  ],
+])('%s', async (_, sent, expected) => {
+  const { batcher, requests } = sending();
+  const outcomes = await Promise.all(
+    sent.map(([id, bytes, isAlone = false]) => batcher.send(insert(id, bytes), isAlone, always)),
+  );
+  expect(outcomes).toMatchObject(sent.map(() => ({ kind: 'written' })));
+  expect(requests.map((ids) => ids.join(' '))).toEqual(expected);
+});
+
+test('a write that is taken back is not sent, and others take its place in the request', async () => {
+  const { batcher, requests } = sending();
+  const sent = ['a1', 'a2', 'a3', 'a4'].map((id) => batcher.send(insert(id), false, () => id !== 'a1'));
+  expect((await Promise.all(sent)).map(({ kind }) => kind)).toEqual(['taken back', 'written', 'written', 'written']);
+  expect(requests).toEqual([['a2', 'a3', 'a4']]);
+});
+
+test('each write of a batch hears its own outcome', async () => {
+  const { batcher } = sending();
+  await batcher.send(insert('a2'), false, always);
+  const outcomes = await Promise.all(['a1', 'a2', 'a3'].map((id) => batcher.send(insert(id), false, always)));
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'written']);
+});
+
+test('a measured round trip does not include the wait for room before the request leaves', async () => {
+  const runtime = new VirtualRuntime();
+  const memory = memoryDriver();
+  const driver: Driver = {
+    ...memory,
+    write: async (writes, options) => (await runtime.sleep(10), memory.write(writes, options)),
+  };
+  const provider = { table: 'users', driver, counters: newCounters() };
+  const limit = new RequestLimit(runtime, 1);
+  const batcher = new WriteBatcher(provider, limit);
+  await runtime.run(Promise.all(['a', 'b', 'c'].map((id) => batcher.send(insert(id), true, always))));
+  expect([limit.roundTripMs, limit.meanRoundTripMs]).toEqual([10, 10]);
+});
+
+test('a read whose reply is lost counts as in flight until it is answered, though it was sent again', async () => {
+  const runtime = new VirtualRuntime();
+  const near = memoryDriver({ limits: { readsMax: 1, inFlightMax: 4 } });
+  let [sent, now, most] = [0, 0, 0];
+  const driver: Driver = {
+    ...near,
+    read: async (requests, options) => {
+      most = Math.max(most, (now += 1));
+      await runtime.sleep((sent += 1) % 2 === 0 ? 10 : 10_000);
+      now -= 1;
+      return near.read(requests, options);
+    },
+  };
+  const store = openStore({ driver, runtime });
+  const table = await runtime.run(store.table<number>('t'));
+  await runtime.run(table.put('k', 1));
+  for (let count = 0; count < 20; count += 1) expect((await runtime.run(table.get('k')))?.value).toBe(1);
+  // The one read beyond is the table's second request for the same reply.
+  expect(most).toBeLessThanOrEqual(5);
+  await runtime.run(store.close());
+});
+
+test('a store has at most inFlightMax reads and at most inFlightMax commits in flight', async () => {
+  const runtime = new VirtualRuntime();
+  const near = memoryDriver({ limits: { readsMax: 1, inFlightMax: 12, lane: (id) => id } });
+  const [now, most] = [
+    { read: 0, write: 0 },
+    { read: 0, write: 0 },
+  ];
+  const counted = (kind: 'read' | 'write') => async (): Promise<void> => {
+    most[kind] = Math.max(most[kind], (now[kind] += 1));
+    await runtime.sleep(10);
+    now[kind] -= 1;
+  };
+  const driver: Driver = {
+    ...near,
+    read: (requests, options) => counted('read')().then(() => near.read(requests, options)),
+    write: (writes, options) => counted('write')().then(() => near.write(writes, options)),
+  };
+  const store = openStore({ driver, runtime });
+  const table = await runtime.run(store.table<number>('t', { containers: 64 }));
+  const call = async (caller: number): Promise<void> => {
+    for (let count = 0; count < 5; count += 1) {
+      await table.put(`k${caller}-${count}`, count);
+      await table.get(`k${caller}-${count}`);
+    }
+  };
+  await runtime.run(Promise.all(Array.from({ length: 60 }, (_, caller) => call(caller))));
+  expect(most).toEqual({ read: 12, write: 12 });
 });

@@ -1,15 +1,16 @@
-// Which parts of a container a read asks for, and when its request is sent.
-import { expect, onTestFinished, test, vi } from 'vitest';
+// Which parts of a container a read asks for, when its request is sent, and when a second time.
+import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import type { Driver } from '../../../shared/store/contract/driver.ts';
+import { type Driver, type Entity, SILENCE_MS } from '../../../shared/store/contract/driver.ts';
 import { StoreError } from '../../../shared/store/contract/errors.ts';
 import { openStore } from '../../../shared/store/index.ts';
-import { RequestLimit } from '../../../shared/store/io/requests.ts';
 import { engineOn } from '../engine/engine-on.ts';
 import { leavesOf } from '../rules/tree-of.ts';
 import { opened, twoProcesses } from '../rules/table-steps.ts';
 import { key, text, World } from '../rules/world.ts';
 import { VirtualRuntime } from '../../support/virtual-runtime.ts';
+import { Deadlines } from '../../../shared/store/io/deadline.ts';
+import { Hedge } from '../../../shared/store/io/reads.ts';
 
 /** The requests that `fullOfChecks` allows in flight. */
 const IN_FLIGHT = 8;
@@ -188,19 +189,16 @@ test('a check that must wait again when its request could leave does not keep la
   expect(await found()).not.toContain(undefined);
 });
 
-test.each([100, 5, 1])('with %i reads per request, no departure is asked for without a request', async (readsMax) => {
+test.each([100, 5, 1])('with %i reads per request, as few requests are sent as take all reads', async (readsMax) => {
   const { world, process, table } = await opened({ containers: 16 }, new World({ limits: { readsMax } }));
   await world.run(table.putMany(KEYS.map((key) => ({ key, value: key }))));
   await world.run(table.getMany(KEYS));
   process.takeCalls();
-  const run = vi.spyOn(RequestLimit.prototype, 'run');
-  onTestFinished(() => run.mockRestore());
   await world.run(table.getMany(KEYS));
   const requests = process.takeCalls().map((call) => (call.kind === 'read' ? call.requests.length : 0));
   const leaves = requests.reduce((sum, count) => sum + count, 0);
   expect(leaves).toBeGreaterThan(10);
   expect(requests.length).toBe(Math.ceil(leaves / readsMax));
-  expect(run).toHaveBeenCalledTimes(requests.length);
 });
 
 test('a header that the caller still has is not decoded again, even if the cache has no room for it', async () => {
@@ -219,3 +217,95 @@ test('a header that the caller still has is not decoded again, even if the cache
   const changed = await world.run(reader.readPages(leaf!.id, [slot], seen));
   expect(changed!.header.commitCount).toBe(seen!.header.commitCount + 1);
 });
+
+const NEVER = 3_600_000;
+
+/** A hedge, and a `send` whose requests fail or are answered by their number, after these times. */
+function hedged(answersMs: readonly number[], failing: readonly number[] = []) {
+  const runtime = new VirtualRuntime();
+  const deadlines = new Deadlines(runtime, 10_000);
+  const hedge = new Hedge(deadlines);
+  const sentMs: number[] = [];
+  const send = async (): Promise<number> => {
+    const number = sentMs.push(runtime.monotonicMs());
+    await runtime.sleep(answersMs[number - 1]!);
+    if (failing.includes(number)) throw new Error(`${number} fails`);
+    return number;
+  };
+  return { runtime, deadlines, sentMs, ask: (bytes = 0) => hedge.ask(send, bytes, () => false) };
+}
+
+test.each([
+  { what: 'comes within a second', answersMs: [999], told: 1, tookMs: 999 },
+  { what: 'is lost', answersMs: [NEVER, 20], told: 2, tookMs: 1_020 },
+  { what: 'comes late, but first', answersMs: [1_010, 500], told: 1, tookMs: 1_010 },
+  { what: 'fails soon', answersMs: [20], failing: [1], told: '1 fails', tookMs: 20 },
+  { what: 'fails late', answersMs: [1_010, 500], failing: [1], told: 2, tookMs: 1_500 },
+  { what: 'comes after the second failed', answersMs: [1_500, 20], failing: [2], told: 1, tookMs: 1_500 },
+  { what: 'fails after the second failed', answersMs: [1_500, 20], failing: [1, 2], told: '1 fails', tookMs: 1_500 },
+])('if the first reply $what, the caller hears $told after $tookMs ms', async (row) => {
+  const { answersMs, failing = [], told, tookMs } = row;
+  const { runtime, ask, sentMs } = hedged(answersMs, failing);
+  expect(await runtime.run(ask().catch((error: Error) => error.message))).toBe(told);
+  expect(runtime.monotonicMs()).toBe(tookMs);
+  expect(sentMs).toEqual(tookMs < 1_000 ? [0] : [0, 1_000]);
+});
+
+test('a large reply has the time of a slow link before it is asked for again', async () => {
+  const { runtime, ask, sentMs } = hedged([60_000]);
+  expect(await runtime.run(ask(1024 * 1024))).toBe(1);
+  expect(sentMs.length).toBe(1);
+});
+
+test('of several late replies only one at a time is asked for again', async () => {
+  const { runtime, ask, sentMs } = hedged([4_000, 4_000, 4_000, 2_000, 4_000, 10]);
+  const first = [ask(), ask(), ask()];
+  await runtime.run(Promise.any(first));
+  expect(sentMs).toEqual([0, 0, 0, 1_000]);
+  await runtime.run(Promise.all(first));
+  expect(await runtime.run(ask())).toBe(6);
+  expect(sentMs.length).toBe(6);
+});
+
+test('no reply is asked for again once the store is closed', async () => {
+  const { runtime, deadlines, ask, sentMs } = hedged([4_000]);
+  const asked = ask();
+  deadlines.close(new StoreError('aborted', 'said by a test'));
+  expect(await runtime.run(asked)).toBe(1);
+  expect(sentMs).toEqual([0]);
+});
+
+test('getMany over a slow link reads every byte once, in requests of about a megabyte', async () => {
+  const runtime = new VirtualRuntime();
+  const driver = memoryDriver({ limits: { readsMax: 1_000 } });
+  const [bytesPerMs, pieceBytes, recordBytes] = [2_048, 16_384, 3_000];
+  const keys = Array.from({ length: 4_000 }, (_, number) => key(number));
+  const filler = await runtime.run(openStore({ driver, runtime, compression: 'none' }).table<string>('t'));
+  await runtime.run(filler.putMany(keys.map((name) => ({ key: name, value: text(name, recordBytes) }))));
+  // The replies share its bandwidth piece by piece, as in HTTP/2.
+  const link = { freeMs: 0, bytes: 0, largestBytes: 0 };
+  const read: Driver['read'] = async (requests, options) => {
+    const entities = await driver.read(requests, options);
+    const bytes = entities.reduce((sum, entity) => sum + bytesIn(entity), 0);
+    link.bytes += bytes;
+    link.largestBytes = Math.max(link.largestBytes, bytes);
+    for (let left = bytes; left > 0; left -= pieceBytes) {
+      const nowMs = runtime.monotonicMs();
+      link.freeMs = Math.max(link.freeMs, nowMs) + Math.min(left, pieceBytes) / bytesPerMs;
+      await runtime.sleep(link.freeMs - nowMs);
+      if (link.freeMs > nowMs + SILENCE_MS) throw new StoreError('unavailable', 'said by a test');
+    }
+    return entities;
+  };
+  const table = await runtime.run(openStore({ driver: { ...driver, read }, runtime }).table<string>('t'));
+  link.bytes = 0;
+  const outcomes = await runtime.run(table.getMany(keys));
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['found']));
+  expect(link.bytes).toBeGreaterThan(keys.length * recordBytes);
+  expect(link.bytes).toBeLessThan(1.1 * keys.length * recordBytes);
+  expect(link.largestBytes).toBeLessThan(2 * 1024 * 1024);
+});
+
+function bytesIn(entity: Entity | undefined): number {
+  return [...(entity?.parts.values() ?? [])].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
