@@ -3,6 +3,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { withReport } from '../../shared/lab/page/link.ts';
+import { reportCsv } from '../../shared/lab/report/csv.ts';
 import {
   type Report,
   REPORT_SCHEMA_VERSION,
@@ -13,7 +14,7 @@ import { pageText } from '../package/bundle-page.ts';
 import { readText } from './terminal-text.ts';
 
 /**
- * Writes `compare.json`, `.html` and `.schema.json` to a folder of their own in `folder`,
+ * Writes `compare.json`, `.html`, `.csv` and `.schema.json` to a folder of their own in `folder`,
  * copies them to `folder`, and returns the copies' paths. Throws if the report breaks its schema.
  */
 export async function writeReport(report: Report, folder: string): Promise<string[]> {
@@ -22,6 +23,7 @@ export async function writeReport(report: Report, folder: string): Promise<strin
   const texts: Readonly<Record<string, string>> = {
     'compare.json': jsonText(checked),
     'compare.html': withReport(await pageText(), checked),
+    'compare.csv': reportCsv(checked),
     'compare.schema.json': jsonText(reportJsonSchema()),
   };
   await mkdir(own, { recursive: true });

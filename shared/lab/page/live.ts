@@ -7,6 +7,7 @@ import { groupsOf, type Plan } from '../plan/plan.ts';
 import { runPlan } from '../plan/coordinator.ts';
 import { checkEndpoint, type Endpoint, messageOf, NoAnswerError } from '../plan/endpoint.ts';
 import type { CellRun, FailedRun, PlanEvent, PlanOutcome } from '../plan/outcome.ts';
+import { reportCsv } from '../report/csv.ts';
 import { cellWords, PROVIDER_NAMES } from '../report/names.ts';
 import { reportOf } from '../report/report.ts';
 import type { Circumstances, Report } from '../report/report-schema.ts';
@@ -117,11 +118,12 @@ function eventWords(event: Exclude<PlanEvent, { readonly dataset: string }>): st
   return event.kind === 'begun' ? `${done}: ${cellWords(event.cell)}, run ${event.repetition} …` : `${done}.`;
 }
 
-/** The report to keep: as a page like this one, and as data. */
+/** The report to keep: as a page like this one, as data, and as a table of its runs. */
 function offer(report: Report, html: string): void {
   const files = [
     new Blob([withReport(html, report)], { type: 'text/html' }),
     new Blob([JSON.stringify(report, undefined, 2)], { type: 'application/json' }),
+    new Blob([reportCsv(report)], { type: 'text/csv' }),
   ];
   for (const [at, link] of byId('downloads').querySelectorAll('a').entries()) {
     URL.revokeObjectURL(link.href);

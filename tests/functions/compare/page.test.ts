@@ -106,7 +106,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     return await readFile(await (await downloaded).path(), 'utf8');
   }
 
-  test('the page runs a plan on both clouds, and hands out the report as page and as data', async () => {
+  test('the page runs a plan on both clouds, and hands out the report as page, data and CSV', async () => {
     await fillIn();
     expect(await page.textContent('#size')).toMatch(/ at least on both clouds$/);
     await runs();
@@ -114,6 +114,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     const report = reportSchema.parse(JSON.parse(await download('data')));
     expect(report.cells).toHaveLength(CELLS);
     expect(report).toMatchObject({ endedEarly: null, failures: [], plan: { name: 'custom', callers: [1, 4] } });
+    expect((await download('CSV')).trimEnd().split('\n')).toHaveLength(1 + 2 * CELLS);
     for (const { removed } of Object.values(functions)) expect(removed.length).toBeGreaterThan(0);
     const [shown, html] = [await page.innerHTML('#rows'), await download('page')];
     await page.setContent(html);
@@ -150,7 +151,8 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(new Set(sent)).toEqual(new Set([functions.datastore.url, functions['azure-tables'].url]));
     const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie, location.href]');
     expect(kept).toEqual([0, 0, '', `${functions.datastore.url}/v1/compare`]);
-    for (const name of ['page', 'data']) expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
+    for (const name of ['page', 'data', 'CSV'])
+      expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
   });
 
   test('a link fills in addresses and keys, which leave the address bar and are sent nowhere else', async () => {

@@ -15,7 +15,7 @@ import { sampleCell, sampleReport } from '../../lab/report/sample-report.ts';
 import { testFolder } from '../../support/folder.ts';
 import { ROOT } from './run-command.ts';
 
-const FILES = ['compare.html', 'compare.json', 'compare.schema.json'];
+const FILES = ['compare.csv', 'compare.html', 'compare.json', 'compare.schema.json'];
 const CELLS = [sampleCell({}, { repetitions: 4 })];
 
 let folder: string;

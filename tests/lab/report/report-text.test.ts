@@ -1,4 +1,4 @@
-// The report for a terminal, its sentences and its goals.
+// The report for a terminal, its sentences and goals, and its CSV.
 import { describe, expect, test } from 'vitest';
 import { against } from '../../../shared/lab/report/against.ts';
 import { reportText } from '../../../shared/lab/report/report-text.ts';
@@ -7,6 +7,8 @@ import type { Ratio } from '../../../shared/lab/kit/figure.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
 import type { Comparison } from '../../../shared/lab/report/report-schema.ts';
 import { comparisonsOf, goalsOf } from '../../../shared/lab/report/comparisons.ts';
+import papaparse from 'papaparse';
+import { reportCsv } from '../../../shared/lab/report/csv.ts';
 
 describe('the text', () => {
   test('fits into 120 columns with cells of every kind', () => {
@@ -193,4 +195,35 @@ test('the terminal shows each goal, and how many are met', () => {
 test.each([{ callers: 7 }, { instances: 2 }])('a comparison under another load is judged by no goal: %j', (load) => {
   const others = cells.map((cell) => ({ ...cell, ...load }));
   expect(goalsOf(comparisonsOf(others, false))).toEqual([]);
+});
+
+const rowsOf = (csv: string): Record<string, string>[] =>
+  papaparse.parse<Record<string, string>>(csv, { header: true, skipEmptyLines: true }).data;
+
+test('the CSV has a row for each run, with coordinates, figures and places', () => {
+  const report = sampleReport();
+  const rows = rowsOf(reportCsv(report));
+  expect(rows).toHaveLength(report.cells.reduce((sum, { runs }) => sum + runs.length, 0));
+  expect(rows[0]).toMatchObject({
+    provider: 'datastore',
+    layout: 'record',
+    workload: 'load',
+    containerKib: '',
+    repetition: '1',
+    recordsPerSecond: String(report.cells[0]!.runs[0]!.recordsPerSecond),
+    p999Ms: '',
+    retries: '',
+    backends: 'embedded emulator',
+    commits: '',
+  });
+  const container = rows.find(({ layout }) => layout === 'container');
+  expect(container).toMatchObject({ commits: '90', foreignCommits: '7', readsFirst: '5', yields: '2' });
+  expect(container).toMatchObject({ splits: '3', contentionSplits: '1', lostSplits: '1', conflicts: '1' });
+});
+
+test('the CSV has errors by code, quoted where necessary, and never as a formula', () => {
+  const cell = sampleCell({}, { repetitions: 1 });
+  cell.runs[0]!.errors = { '=cmd()': 1, 'a,"b"': 2 };
+  const [row] = rowsOf(reportCsv(sampleReport({ cells: [cell] })));
+  expect(row).toMatchObject({ failedRecords: '3', errors: `'=cmd()=1 a,"b"=2` });
 });

@@ -10,7 +10,7 @@ import { cellsSoFar, reportOf } from '../../../shared/lab/report/report.ts';
 import { sentencesOf } from '../../../shared/lab/report/sentences.ts';
 import { warningsOf } from '../../../shared/lab/report/warnings.ts';
 import { PRICES_2026_11 } from '../../../shared/lab/cost/prices-2026-11.ts';
-import { COUNTERS, placeOf, result } from '../fakes.ts';
+import { placeOf, result } from '../fakes.ts';
 
 const PLAN: Plan = planSchema.parse({ name: 'sample', repetitions: 6, seed: 7 });
 
@@ -44,6 +44,16 @@ export const COORDINATES: Coordinates = {
 /** One run of 1,000 records in a second. */
 const [BASE] = cellsSoFar([{ cell: COORDINATES, repetition: 1, parts: [result()] }], PRICES_2026_11);
 
+const STORE = {
+  commits: 90,
+  foreignCommits: 7,
+  readsFirst: 5,
+  yields: 2,
+  splits: 3,
+  contentionSplits: 1,
+  lostSplits: 1,
+};
+
 function runOf(repetition: number, rate: number, place: number, isStore: boolean): ReportRun {
   const [run] = BASE!.runs;
   return {
@@ -55,7 +65,7 @@ function runOf(repetition: number, rate: number, place: number, isStore: boolean
     recordsTotal: Math.round(rate * 1.5),
     operations: Math.round(rate),
     latency: { meanMs: 3, p50Ms: 2, p90Ms: 5, p95Ms: 6, p99Ms: 9, p999Ms: null, maxMs: 40 },
-    store: isStore ? COUNTERS : null,
+    store: isStore ? STORE : null,
     parts: [{ ...run!.parts[0]!, place, recordsPerSecond: rate }],
   };
 }
