@@ -4,11 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { untilInterrupted } from '../cli/interrupt.ts';
 import { command, refusing, runCommand } from '../cli/command-options.ts';
 import { readReport } from '../cli/report-files.ts';
-import { factor } from '../../shared/lab/kit/figure-format.ts';
 import { median } from '../../shared/lab/kit/numbers.ts';
-import { isSame, type Ratio } from '../../shared/lab/kit/figure.ts';
+import type { Ratio } from '../../shared/lab/kit/figure.ts';
 import { chosenFor } from '../../shared/lab/report/sentences.ts';
-import { LAYOUT_WORDS, list, loadWords, recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
+import { recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
 import type { Comparison, Report } from '../../shared/lab/report/report-schema.ts';
 import { whereWords } from '../../shared/lab/report/warnings.ts';
 import { PROVIDERS } from '../../shared/lab/kit/dimensions.ts';
@@ -59,33 +58,35 @@ async function writeBetweenMarks(file: URL, figures: string): Promise<void> {
 function comparisonFigures(report: Report): string {
   const { plan, comparisons, startedAt, coordinator } = report;
   const rows = plan.workloads.flatMap((workload) => {
-    const cells = PROVIDERS.map((provider) => cellText(chosenFor(comparisons, workload, provider)));
+    const cells = PROVIDERS.flatMap((provider) => cellsOf(chosenFor(comparisons, workload, provider)));
     return `| ${WORKLOAD_WORDS[workload].doing} | ${cells.join(' | ')} |`;
   });
   return [
     `From \`npm start\` of ${startedAt.slice(0, 10)}, ${recordWords(plan)}, medians of ${plan.repetitions} runs on ${coordinator.cores} cores. ${whereWords(report)}`,
     '',
-    '| Stowage compared with plain SDK calls | Datastore | Azure Tables |',
-    '| --- | --- | --- |',
+    '| Stowage : plain SDK | Datastore: rate at callers | bill | Azure Tables: rate at callers | bill |',
+    '| --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n');
 }
 
-/** `2.3 x the rate, 0.028 x the bill of one entity per record, 16 callers`. */
-function cellText(one: Comparison | undefined): string {
-  if (one === undefined || one.recordsPerSecond === null) return '-';
-  const { recordsPerSecond, dollarsPerMillionRecords, denominator, isMachineLimited } = one;
-  const rate = isSame(recordsPerSecond)
-    ? 'the same rate'
-    : `${factor(recordsPerSecond.ratio)} the rate${doubtOf(recordsPerSecond)}`;
-  const bill = dollarsPerMillionRecords === null ? [] : [`${factor(dollarsPerMillionRecords.ratio)} the bill`];
+/** `1.1 (0.93 to 1.4) at 64` and `0.028`. */
+function cellsOf(one: Comparison | undefined): readonly [rate: string, bill: string] {
+  if (one === undefined || one.recordsPerSecond === null) return ['-', '-'];
+  const { recordsPerSecond, dollarsPerMillionRecords: dollars, isMachineLimited } = one;
   const limit = isMachineLimited ? ', the machine full' : '';
-  return `${list([rate, ...bill])} of ${LAYOUT_WORDS[denominator.layout]} (${loadWords(one)}${limit})`;
+  const rate = `${ratioText(recordsPerSecond)} at ${one.callers}${limit}`;
+  return [rate, dollars === null ? '-' : digits(dollars.ratio)];
 }
 
-function doubtOf({ verdict, low, high }: Ratio): string {
-  if (verdict === 'drifting') return ' (not judged, as rates drifted)';
-  return verdict === 'undecided' ? ` (${low.toPrecision(2)} to ${high.toPrecision(2)}: not told apart)` : '';
+/** With the interval where the runs do not tell the ratio from 1. */
+function ratioText({ ratio, verdict, low, high }: Ratio): string {
+  if (verdict === 'drifting') return `${digits(ratio)} (not judged, as rates drifted)`;
+  return verdict === 'undecided' ? `${digits(ratio)} (${digits(low)} to ${digits(high)})` : digits(ratio);
+}
+
+function digits(ratio: number): string {
+  return String(Number(ratio.toPrecision(2)));
 }
 
 async function scaleFigures(signal: AbortSignal): Promise<string> {

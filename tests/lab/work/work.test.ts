@@ -10,15 +10,12 @@ import {
   tenantEnd,
   tenantOf,
 } from '../../../shared/lab/work/sample-records.ts';
-import { cell, expectBetween, expectWithin } from '../fakes.ts';
-import { KEY_CHOICES, type KeyChoice, RECORD_FORMS, type RecordForm } from '../../../shared/lab/kit/dimensions.ts';
+import { cell, expectBetween } from '../fakes.ts';
+import { KEY_CHOICES, type KeyChoice, RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { fnvHash, keyIndexes } from '../../../shared/lab/work/distributions.ts';
 import ycsb from './ycsb.json' with { type: 'json' };
-import { readFileSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore } from '../../../shared/store/index.ts';
 
 type Insert = Extract<Operation, { kind: 'insert' }>;
 
@@ -145,25 +142,6 @@ test('text in a page of 8 KiB compresses to between 40 and 65 percent', () => {
   const source = recordSource(1, 500, 'text');
   const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
   expectBetween(zstdCompressSync(page).length / page.length, 0.4, 0.65);
-});
-
-/** Counts the records of 1,000 bytes that one container takes before it splits, up to 20. */
-async function recordsOfAContainer(form: RecordForm): Promise<number> {
-  await using store = openStore({ driver: memoryDriver() });
-  const table = await store.table('one', { order: 'key' });
-  const source = recordSource(1, 1_000, form);
-  for (let records = 0; ; records += 20) {
-    const some = Array.from({ length: 20 }, (_, at) => source(records + at, 0));
-    await table.putMany(some.map(({ key, fields }) => ({ key, value: fields })));
-    if (table.stats().splits > 0) return records;
-  }
-}
-
-test('the README says how many of each form a container holds', async () => {
-  const readme = readFileSync(new URL('../../../shared/lab/README.md', import.meta.url), 'utf8');
-  const told = /holds (?<ycsb>[\d,]+) of YCSB's and (?<text>[\d,]+) of text/.exec(readme.replaceAll(/\s+/g, ' '));
-  for (const form of RECORD_FORMS)
-    expectWithin(await recordsOfAContainer(form), Number(told!.groups![form]!.replace(',', '')), 0.05);
 });
 
 test('keys are unique, unordered and of sixteen tenants, and records loaded together share a tenant', () => {
