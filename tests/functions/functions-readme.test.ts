@@ -10,9 +10,10 @@ import { appsOn } from './apps.ts';
 const file = new URL('../../functions/README.md', import.meta.url);
 const text = readFileSync(file, 'utf8');
 
-/** One row for each route, those of a path together. */
+/** One row for each route; `/record?key=` stands below the table. */
 function routeTable(): string {
-  const routes = Object.values(appsOn({})).flatMap((app) => app.routes);
+  const all = Object.values(appsOn({})).flatMap((app) => app.routes);
+  const routes = all.filter((route) => !shownPath(route).endsWith('/record'));
   const rows = new Set(
     routes.map((route) => {
       const query = Object.keys(route.query?.shape ?? {}).map((name) => `\`${name}\``);
