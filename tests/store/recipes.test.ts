@@ -27,30 +27,6 @@ test('the catalogue shows its first page', async () => {
   expect((await cook('A catalogue')).shown).toEqual([['book/1', 9.5]]);
 });
 
-test('the handler of hono answers, and turns away what the schema refuses', async () => {
-  const { app, store } = await cook('hono');
-  const put = (value: unknown) =>
-    (app as hono.Hono).request('/users/1', { method: 'PUT', body: JSON.stringify(value) });
-  const answer = await put({ name: 'Ada' });
-  expect(answer.status).toBe(204);
-  const stored = await (await store.table('users')).get('1');
-  expect(stored?.value).toEqual({ name: 'Ada' });
-  expect(answer.headers.get('ETag')).toBe(`"${stored?.version}"`);
-  const refused = await put({ name: 5 });
-  expect(refused.status).toBe(400);
-  expect(await refused.text()).toContain('value.name');
-});
-
-test('the handler of Express answers', async () => {
-  const { app, store } = await cook('Express 5');
-  const url = `${await served(app)}/notes/1`;
-  expect((await fetch(url)).status).toBe(404);
-  const { version } = await (await store.table('notes')).put('1', 'Buy milk');
-  const found = await fetch(url);
-  expect(found.headers.get('ETag')).toBe(`"${version}"`);
-  expect(await found.text()).toBe('Buy milk');
-});
-
 /** Adds routes that the recipe's middleware stands before, and gives what asks them. */
 async function idempotent(name: 'For hono' | 'For Express') {
   const { app, store } = await cook(name);

@@ -6,7 +6,6 @@ import * as express from 'express';
 import * as hono from 'hono';
 import * as unstorage from 'unstorage';
 import { expect, onTestFinished } from 'vitest';
-import * as zod from 'zod';
 import * as adapter from '../../shared/adapters/unstorage.ts';
 import { memoryDriver } from '../../shared/drivers/memory.ts';
 import * as stowage from '../../shared/store/index.ts';
@@ -33,7 +32,7 @@ export async function cook(name: string, more: Readonly<Record<string, unknown>>
   const useStorage = (base = '') => (base === '' ? storage : unstorage.prefixStorage(storage, base));
   const shown: unknown[] = [];
   const console = { log: (...values: unknown[]) => shown.push(values) };
-  const own = { express, hono, 'node:util': util, '@stowage/store': stowage, '@stowage/store/unstorage': adapter, zod };
+  const own = { express, hono, 'node:util': util, '@stowage/store': stowage, '@stowage/store/unstorage': adapter };
   const given = { store, useStorage, console, expect, modules: { ...own, ...more } };
   // oxlint-disable-next-line no-implied-eval -- the code stands in this repository
   const run = new Function(...Object.keys(given), `return (${runnable(RECIPES.get(name)!)})()`) as (
