@@ -52,12 +52,12 @@ export function commandOf({ values }: CommandLine<typeof SIMULATE.options>, draw
   if (shrink && seed === undefined) throw new UsageError('--shrink needs the --seed to be shrunk');
   if (scenario !== undefined) return { of, kind: 'scenario', file: scenario };
   if (seed !== undefined) return { of, kind: 'seed', seed: wholeNumber('--seed', seed, 0), isShrunk: shrink };
-  const wasReadSince = from === 'fresh' || (from === undefined && minutes !== undefined);
+  const isFresh = from === 'fresh' || (from === undefined && minutes !== undefined);
   const isTimed = seeds === undefined && minutes !== undefined;
   return {
     of,
     kind: 'seeds',
-    from: wasReadSince ? drawSeed() : wholeNumber('--from', from ?? '1', 0),
+    from: isFresh ? drawSeed() : wholeNumber('--from', from ?? '1', 0),
     count: isTimed ? SEEDS_WITHOUT_END : wholeNumber('--seeds', seeds ?? String(SEEDS_DEFAULT), 1),
     forMs: minutes === undefined ? undefined : positiveNumber('--minutes', minutes) * 60_000,
     workers: workers === undefined ? undefined : wholeNumber('--workers', workers, 1),

@@ -223,8 +223,8 @@ export class Watch {
     for (const held of sources) for (const record of this.#provider.allRecords(held)) records.set(record.name, record);
     this.#countPurges(this.#provider.records(before), now);
     for (const row of fresh) {
-      const wasReadSince = row.number >= firstNumber && row.number < now.node.nextNumber;
-      expect(wasReadSince, `page ${row.slot} was written without a fresh number`);
+      const isFresh = row.number >= firstNumber && row.number < now.node.nextNumber;
+      expect(isFresh, `page ${row.slot} was written without a fresh number`);
       for (const record of this.#provider.page(now, row)) {
         const known = records.get(record.name);
         if (known === undefined) expect(record.version >= firstNumber, 'a record was written without a fresh version');

@@ -1,6 +1,6 @@
 // Merges leaves (rules 26, 27, 30 and 32): the right one retires, the left one absorbs it. Two
 // neighbours become one if at most one process wrote to them between two looks and if they fit
-// together (`when-to-join.ts`); leaves that nobody wrote lose their dead records first. The pairs
+// together (`join-leaves.ts`); leaves that nobody wrote lose their dead records first. The pairs
 // of a window merge side by side, the windows from left to right, so that a vacuum can end between
 // two windows and tell where the next vacuum goes on.
 import { fitsTogether, headerTogether, retiredHeader } from '../container/join-leaves.ts';

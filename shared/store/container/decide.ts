@@ -1,5 +1,5 @@
 // Sorts waiting changes into those of a container's next commit and the others, and decides what
-// each makes of its record, and its verdict. Pure, and independent of pages.
+// each makes of its record, and its verdict. No I/O.
 import { chunksOf, type DriverLimits } from '../contract/driver.ts';
 import { orderChanged, StoreError } from '../contract/errors.ts';
 import { asName, compareBytes, type Id64 } from '../format/bytes.ts';

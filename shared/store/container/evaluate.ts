@@ -267,7 +267,7 @@ class Layout {
     });
   }
 
-  /** The low of the row that it replaces. In a branch, whose entries may be dropped, its first. */
+  /** The low of the row that it replaces. In a branch, the page's first separator. */
   #lowOfFirst(ref: PageRef | undefined, page: Page): Position {
     if (ref === undefined) return this.#snapshot.header.low;
     return this.#snapshot.header.level > 0 ? keyAt(page, 0) : ref.low;

@@ -73,7 +73,7 @@ class Seen {
   hasCommitted = false;
   /** Looks still to be taken because one met a commit of others. */
   looksDue = 0;
-  /** Before how many more own commits it may yield. */
+  /** How many more own commits may be preceded by a yield. */
   yieldsLeft = 0;
   /** How many more own commits go in a request of their own. */
   aloneLeft = 0;
@@ -353,7 +353,7 @@ function splitInto({ header }: Snapshot, costs: Costs, seldom: Costs, positions:
   return Math.min(records, partsOf(positions, layersOf(header)[0]!, nodes));
 }
 
-/** So many of the nodes as changes would go to: one record, or one end, cannot be shared out. */
+/** How many nodes would get changes; 0 if all changes are of one record, or at one end. */
 function partsOf(positions: readonly Position[], base: readonly PageRef[], nodes: number): number {
   const sorted = positions.toSorted(compareBytes);
   const distinct = sorted.filter((position, at) => at === 0 || compareBytes(position, sorted[at - 1]!) > 0);
@@ -367,7 +367,7 @@ function productOf({ requests, roundTrips, changes }: Costs): number {
   return (requests * roundTrips) / (changes * changes);
 }
 
-/** So much of the first costs, and the others. */
+/** `costs` times `share`, plus `more`. */
 function sum(costs: Costs, share: number, more: Costs): Costs {
   return {
     requests: costs.requests * share + more.requests,

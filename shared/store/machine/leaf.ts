@@ -47,7 +47,10 @@ export interface EntryRepair {
   readonly instead: Id64 | undefined;
 }
 
-/** What to read: the whole container if those of its table are small; the whole; pages by slot. */
+/**
+ * What to read. `unknown`: the whole container if those of its table are small, else its header;
+ * `intact`: the whole; numbers: header and the pages in these slots.
+ */
 export type Reading = 'unknown' | 'intact' | readonly number[];
 
 /** What a read is for, which decides what its reply or its failure means. */
