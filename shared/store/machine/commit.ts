@@ -75,7 +75,8 @@ function lay(leaf: Leaf, group: Group, world: World): Step | undefined {
   const { base, changes, now, target, maintenance, mergesAll = false } = group;
   const asked = { nowMs: now.wallMs, target, mergesAll, purges: maintenance === 'purge' };
   const unsealed = evaluate(base, changes, { ...world.rules, ...asked });
-  // After a caller's deadline undid an attempt, the next one runs at once, or one would undo it too.
+  // After a caller's deadline undid an attempt, the next one runs at once, or one would undo it
+  // too.
   if (changes.length <= 1 || leaf.wasTakenBack) return plan(leaf, group, unsealed, world);
   leaf.stage = { kind: 'laid', group, unsealed };
   return TURN;

@@ -64,9 +64,10 @@ export const IN_LINE_ROUND_TRIPS = 3;
  */
 export const REFUSALS = 2;
 /**
- * How often refusals in a row double such a wait. If every wait were twice the line, then on the Datastore profile 64 cold processes make 0.7 of the puts in their first 9 s, and
- * later a caller waits for its whole deadline: a line that lets all come back after its own length
- * stays as long as it is.
+ * How often refusals in a row double such a wait. If every wait were twice the line, then on the
+ * Datastore profile 64 cold processes make 0.7 of the puts in their first 9 s, and later a caller
+ * waits for its whole deadline: a line that lets all come back after its own length stays as long
+ * as it is.
  */
 export const REFUSAL_DOUBLINGS_MOST = 3;
 /** The longest single wait, whatever the number of writers or a header's freeze. */
