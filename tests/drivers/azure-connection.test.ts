@@ -4,12 +4,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Driver, SILENCE_MS } from '../../shared/store/contract/driver.ts';
 import { UnderWay } from '../../shared/drivers/common/under-way.ts';
 import { FOREIGN, httpClient, REQUEST_ID } from '../../shared/drivers/azure-tables/table-service.ts';
-import { CALL, idsOfOneLane } from '../../shared/drivers/conformance/check-calls.ts';
-import { entityVersion } from '../support/ids.ts';
+import { CALL } from '../../shared/drivers/conformance/check-calls.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import {
   BATCH_TYPE,
-  callsOver,
   errorText,
   ETAG,
   JSON_TYPE,
@@ -307,30 +305,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
     expect(await together(driver)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
     expect(server.requests.map(({ target }) => target)).toEqual(['/$batch', '/Tables', '/$batch']);
-  });
-
-  test('the request names the etag of each change, and none for an insert', async () => {
-    const { driver, server } = await served(({ socket }) => socket.end());
-    const [a, b] = idsOfOneLane(driver, 'x', 2);
-    const version = entityVersion('W/"v1"');
-    const calls = opened(callsOver(transport, server.port));
-    const keys = { partition: '00', properties: { h: ['AA=='] } };
-    const writes = [
-      { ...keys, row: a! },
-      { ...keys, row: b!, change: { mode: 'Merge', etag: version } as const },
-    ];
-    await expect(calls.submit(writes, 1e9)).rejects.toThrow('socket hang up');
-    await expect(
-      calls.submit([{ ...keys, row: a!, change: { mode: 'Replace', etag: entityVersion('*') } }], 1e9),
-    ).rejects.toThrow(TypeError);
-    expect(server.requests.map(({ target }) => target)).toEqual(['/account/$batch?sig=s']);
-    const text = server.requests[0]!.body.toString();
-    expect(text).not.toContain('sig=');
-    expect(text.match(/^(POST|PATCH|If-Match).*$/gm)).toEqual([
-      `POST http://127.0.0.1:${server.port}/account/table HTTP/1.1`,
-      `PATCH http://127.0.0.1:${server.port}/account/table(PartitionKey='00',RowKey='${b}') HTTP/1.1`,
-      'If-Match: W/"v1"',
-    ]);
   });
 });
 

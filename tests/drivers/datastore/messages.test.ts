@@ -96,13 +96,8 @@ describe('requests', () => {
     ' ',
   );
 
-  test.each(VERSIONS)('a version of %s is written as declared', (baseVersion) => {
-    const mutations = [{ delete: key('a'), baseVersion }];
-    expect(declared('CommitRequest', committed(mutations))).toMatchObject({ mutations });
-  });
-
-  test('several mutations stay in their order', () => {
-    const mutations = ['a', 'b', 'c'].map((name) => ({ delete: key(name), ...CONDITION }));
+  test('several mutations stay in their order, each with its version, as declared', () => {
+    const mutations = VERSIONS.map((baseVersion) => ({ delete: key(baseVersion), baseVersion }));
     expect(declared('CommitRequest', committed(mutations))).toMatchObject({ mutations });
   });
 
