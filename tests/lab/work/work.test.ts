@@ -10,15 +10,12 @@ import {
   tenantEnd,
   tenantOf,
 } from '../../../shared/lab/work/sample-records.ts';
-import { cell, expectBetween, expectWithin } from '../fakes.ts';
-import { KEY_CHOICES, type KeyChoice, RECORD_FORMS, type RecordForm } from '../../../shared/lab/kit/dimensions.ts';
+import { cell, expectBetween } from '../fakes.ts';
+import { KEY_CHOICES, type KeyChoice, RECORD_FORMS } from '../../../shared/lab/kit/dimensions.ts';
 import { seededRandom } from '../../../shared/lab/kit/random.ts';
 import { fnvHash, keyIndexes } from '../../../shared/lab/work/distributions.ts';
 import ycsb from './ycsb.json' with { type: 'json' };
-import { readFileSync } from 'node:fs';
 import { zstdCompressSync } from 'node:zlib';
-import { memoryDriver } from '../../../shared/drivers/memory.ts';
-import { openStore } from '../../../shared/store/index.ts';
 
 type Insert = Extract<Operation, { kind: 'insert' }>;
 
@@ -109,7 +106,7 @@ test.each([1, 2, 3])('from %i records each choice draws only existing ones', (co
 describe.each(RECORD_FORMS)('records of the form %s', (form) => {
   test.each([200, 1_003])('hold exactly %i bytes', (recordBytes) => {
     const source = recordSource(7, recordBytes, form);
-    for (let index = 0; index < 200; index++) {
+    for (let index = 0; index < 50; index++) {
       const { fields } = source(index, 0);
       expect(Buffer.byteLength(Object.values(fields).join(''))).toBe(recordBytes);
       expect(fieldBytes({ ...fields, etag: 'of the SDK' })).toBe(recordBytes);
@@ -117,7 +114,7 @@ describe.each(RECORD_FORMS)('records of the form %s', (form) => {
   });
 
   const text = (seed: number): string =>
-    JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(seed, 500, form)(index, 0)));
+    JSON.stringify(Array.from({ length: 10 }, (_, index) => recordSource(seed, 500, form)(index, 0)));
 
   test('follow from the seed', () => {
     const one = text(7);
@@ -135,35 +132,10 @@ test('records of YCSB have ten fields, with the characters that YCSB’s program
   expect(Object.values(fields).map((field) => field.length)).toEqual(Array.from({ length: 10 }, () => 100));
 });
 
-test('the fields of records repeat after sixteen MiB', () => {
-  const source = recordSource(1, 2 ** 20, 'ycsb');
-  expect(source(0, 0).fields).not.toBe(source(15, 0).fields);
-  expect(source(0, 0).fields).toBe(source(16, 0).fields);
-});
-
 test('text in a page of 8 KiB compresses to between 40 and 65 percent', () => {
   const source = recordSource(1, 500, 'text');
   const page = Buffer.from(JSON.stringify(Array.from({ length: 16 }, (_, index) => source(index * 37, 0))));
   expectBetween(zstdCompressSync(page).length / page.length, 0.4, 0.65);
-});
-
-/** Counts the records of 1,000 bytes that one container takes before it splits, up to 20. */
-async function recordsOfAContainer(form: RecordForm): Promise<number> {
-  await using store = openStore({ driver: memoryDriver() });
-  const table = await store.table('one', { order: 'key' });
-  const source = recordSource(1, 1_000, form);
-  for (let records = 0; ; records += 20) {
-    const some = Array.from({ length: 20 }, (_, at) => source(records + at, 0));
-    await table.putMany(some.map(({ key, fields }) => ({ key, value: fields })));
-    if (table.stats().splits > 0) return records;
-  }
-}
-
-test('the README says how many of each form a container holds', async () => {
-  const readme = readFileSync(new URL('../../../shared/lab/README.md', import.meta.url), 'utf8');
-  const told = /holds (?<ycsb>[\d,]+) of YCSB's and (?<text>[\d,]+) of text/.exec(readme.replaceAll(/\s+/g, ' '));
-  for (const form of RECORD_FORMS)
-    expectWithin(await recordsOfAContainer(form), Number(told!.groups![form]!.replace(',', '')), 0.05);
 });
 
 test('keys are unique, unordered and of sixteen tenants, and records loaded together share a tenant', () => {
