@@ -26,9 +26,8 @@ test.each([
   expect((await runSeeds({ of, from: 1, count })).failures).toEqual([]);
 });
 
-test('a run of 400 seeds must meet every danger, and a shorter one none', () => {
+test('a run of 400 seeds must meet every danger', () => {
   expect(missing('store', 400, new Map()).length).toBeGreaterThan(30);
-  expect(missing('store', 399, new Map())).toEqual([]);
 });
 
 test('every mutant applies to the sources as they are', () => {

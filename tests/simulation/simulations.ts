@@ -2,7 +2,8 @@
 // its calls.
 import { playMachine } from './machine/machine-run.ts';
 import { machineScenarioOf, smallerMachine } from './machine/machine-scenario.ts';
-import { type Result, run } from './store-run.ts';
+import type { Result } from './stage.ts';
+import { run } from './store-run.ts';
 import { scenarioOf, smaller, type Weather } from './scenario.ts';
 
 export type SimulationName = 'machine' | 'store';
