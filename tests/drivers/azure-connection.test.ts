@@ -276,29 +276,6 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'throttled', cause });
   });
 
-  test('a listing goes on where the service says', async () => {
-    const next = { 'x-ms-continuation-NextPartitionKey': '1!4!MDA-', 'x-ms-continuation-NextRowKey': '1!8!YS5i' };
-    const replies = [
-      azureText(200, { ...JSON_TYPE, ...next }, '{"value":[{"RowKey":"a.1"}]}'),
-      azureText(200, JSON_TYPE, '{"value":[]}'),
-    ];
-    const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
-    const page = await driver.list('a', undefined, 1, CALL);
-    expect(page.ids).toEqual(['a.1']);
-    expect(await driver.list('a', page.cursor, 1, CALL)).toEqual({ ids: [], cursor: '1' });
-    const asked = server.requests.map(({ target }) => new URL(target, 'http://any'));
-    const page1 = {
-      $select: 'RowKey',
-      $top: '1',
-      $filter: "PartitionKey eq '00' and RowKey ge 'a' and RowKey lt 'b'",
-    };
-    expect(asked.map(({ pathname }) => pathname)).toEqual(['/table()', '/table()']);
-    expect(asked.map(({ searchParams }) => Object.fromEntries(searchParams))).toEqual([
-      page1,
-      { ...page1, NextPartitionKey: '1!4!MDA-', NextRowKey: '1!8!YS5i' },
-    ]);
-  });
-
   test('a transaction on a missing table creates the table, and is sent again, as it had no effect', async () => {
     const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
     const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
