@@ -4,12 +4,10 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Driver, SILENCE_MS } from '../../shared/store/contract/driver.ts';
 import { UnderWay } from '../../shared/drivers/common/under-way.ts';
 import { FOREIGN, httpClient, REQUEST_ID } from '../../shared/drivers/azure-tables/table-service.ts';
-import { CALL, idsOfOneLane } from '../../shared/drivers/conformance/check-calls.ts';
-import { entityVersion } from '../support/ids.ts';
+import { CALL } from '../../shared/drivers/conformance/check-calls.ts';
 import { closedAfterEach } from '../support/opened.ts';
 import {
   BATCH_TYPE,
-  callsOver,
   errorText,
   ETAG,
   JSON_TYPE,
@@ -278,59 +276,12 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(await write(driver)).toMatchObject({ kind: 'refused', reason: 'throttled', cause });
   });
 
-  test('a listing goes on where the service says', async () => {
-    const next = { 'x-ms-continuation-NextPartitionKey': '1!4!MDA-', 'x-ms-continuation-NextRowKey': '1!8!YS5i' };
-    const replies = [
-      azureText(200, { ...JSON_TYPE, ...next }, '{"value":[{"RowKey":"a.1"}]}'),
-      azureText(200, JSON_TYPE, '{"value":[]}'),
-    ];
-    const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
-    const page = await driver.list('a', undefined, 1, CALL);
-    expect(page.ids).toEqual(['a.1']);
-    expect(await driver.list('a', page.cursor, 1, CALL)).toEqual({ ids: [], cursor: '1' });
-    const asked = server.requests.map(({ target }) => new URL(target, 'http://any'));
-    const page1 = {
-      $select: 'RowKey',
-      $top: '1',
-      $filter: "PartitionKey eq '00' and RowKey ge 'a' and RowKey lt 'b'",
-    };
-    expect(asked.map(({ pathname }) => pathname)).toEqual(['/table()', '/table()']);
-    expect(asked.map(({ searchParams }) => Object.fromEntries(searchParams))).toEqual([
-      page1,
-      { ...page1, NextPartitionKey: '1!4!MDA-', NextRowKey: '1!8!YS5i' },
-    ]);
-  });
-
   test('a transaction on a missing table creates the table, and is sent again, as it had no effect', async () => {
     const missing = multipart(member(404, 'X: y\r\n', odataError('TableNotFound')));
     const replies = [azureText(202, BATCH_TYPE, missing), azureText(204, {}), azureText(202, BATCH_TYPE, BOTH)];
     const { driver, server } = await served(({ socket }) => socket.write(replies.shift()!));
     expect(await together(driver)).toMatchObject([{ kind: 'written' }, { kind: 'written' }]);
     expect(server.requests.map(({ target }) => target)).toEqual(['/$batch', '/Tables', '/$batch']);
-  });
-
-  test('the request names the etag of each change, and none for an insert', async () => {
-    const { driver, server } = await served(({ socket }) => socket.end());
-    const [a, b] = idsOfOneLane(driver, 'x', 2);
-    const version = entityVersion('W/"v1"');
-    const calls = opened(callsOver(transport, server.port));
-    const keys = { partition: '00', properties: { h: ['AA=='] } };
-    const writes = [
-      { ...keys, row: a! },
-      { ...keys, row: b!, change: { mode: 'Merge', etag: version } as const },
-    ];
-    await expect(calls.submit(writes, 1e9)).rejects.toThrow('socket hang up');
-    await expect(
-      calls.submit([{ ...keys, row: a!, change: { mode: 'Replace', etag: entityVersion('*') } }], 1e9),
-    ).rejects.toThrow(TypeError);
-    expect(server.requests.map(({ target }) => target)).toEqual(['/account/$batch?sig=s']);
-    const text = server.requests[0]!.body.toString();
-    expect(text).not.toContain('sig=');
-    expect(text.match(/^(POST|PATCH|If-Match).*$/gm)).toEqual([
-      `POST http://127.0.0.1:${server.port}/account/table HTTP/1.1`,
-      `PATCH http://127.0.0.1:${server.port}/account/table(PartitionKey='00',RowKey='${b}') HTTP/1.1`,
-      'If-Match: W/"v1"',
-    ]);
   });
 });
 

@@ -95,7 +95,11 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     const row = { partition: '00', row: A };
     for (const etag of ['', '*', 'W/"*"'].map(entityVersion)) {
       const change = { mode: 'Merge', etag } as const;
-      await expect(calls.write({ ...row, properties: {}, change }, LATER)).rejects.toThrow(TypeError);
+      const write = { ...row, properties: {}, change };
+      await expect(calls.write(write, LATER)).rejects.toThrow(TypeError);
+      await expect(calls.submit([write, { ...row, row: entityId('b'), properties: {} }], LATER)).rejects.toThrow(
+        TypeError,
+      );
       await expect(calls.delete(row, etag, LATER)).rejects.toThrow(TypeError);
     }
     expect(server.requests).toEqual([]);
@@ -109,7 +113,7 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
   ])('a signature goes with every request, encoded, if it stands %s', async (_, query) => {
     const { server } = await replied(azureText(404, ABSENT));
     const [endpoint, tableName] = [`http://127.0.0.1:${server.port}/account${query}`, 'table'] as const;
-    const credential = new AzureSASCredential('sv=1&sig=a+b/c=');
+    const credential = new AzureSASCredential('?sv=1&sig=a+b/c=');
     const insecure = { allowInsecureConnection: true };
     const [own, client] =
       query === ''

@@ -24,12 +24,10 @@ const AZURE = { endpoint: 'http://127.0.0.1:10002/account', tableName: 'stowage'
 const BAD_DATASTORE: [told: string, options: unknown][] = [
   ['datastoreDriver takes an object of projectId, databaseId,', undefined],
   ['datastoreDriver needs projectId: it must be a string that is not empty', { endpoint: DATASTORE.endpoint }],
-  ['datastoreDriver: projectId must be a string that is not empty, not ""', { ...DATASTORE, projectId: '' }],
   ['datastoreDriver has no option "project": did you mean projectId?', { ...DATASTORE, project: 'p' }],
   ['give the datastore driver credentials (auth), or the endpoint of an emulator', { projectId }],
   ['datastoreDriver: auth must be a GoogleAuth, not an object', { projectId, auth: { keyFile: 'key.json' } }],
   ['like http://127.0.0.1:8081 for an emulator, not "localhost:8081"', { projectId, endpoint: 'localhost:8081' }],
-  ['not "http://127.0.0.1:8081/v1"', { projectId, endpoint: 'http://127.0.0.1:8081/v1' }],
   [
     'endpoint is http: on another machine (emulator): give an https: address, or allowInsecureConnection: true',
     { projectId, endpoint: 'http://emulator:8081' },
@@ -44,10 +42,6 @@ const BAD_AZURE: [told: string, options: unknown][] = [
   ['azureTablesDriver needs endpoint: it must be an address like https://', { tableName: 'stowage', credential }],
   ['azureTablesDriver needs tableName: it must be 3 to 63', { endpoint: AZURE.endpoint, credential }],
   ['azureTablesDriver needs credential: it must be an AzureNamedKeyCredential', { ...AZURE, credential: undefined }],
-  [
-    'azureTablesDriver: credential must be an AzureNamedKeyCredential, an',
-    { ...AZURE, credential: { account: 'a', key: 'b' } },
-  ],
   ...['', 'secret!', 'a2V5a2', 'AccountName=a;AccountKey=a2V5'].map((key): [string, unknown] => [
     'azureTablesDriver: credential.key is no base64: give an access key of the account as it is',
     { ...AZURE, credential: { name: 'account', key } },
@@ -55,14 +49,8 @@ const BAD_AZURE: [told: string, options: unknown][] = [
   ['a token credential, not a string', { ...AZURE, credential: 'a2V5' }],
   ['a token credential goes to https: alone', { ...AZURE, credential: token }],
   ['tableName must be 3 to 63 letters and digits, a letter first, not "my_table"', { ...AZURE, tableName: 'my_table' }],
-  ['tableName must be 3 to 63 letters and digits, a letter first, not "1st"', { ...AZURE, tableName: '1st' }],
-  ['tableName must be 3 to 63 letters and digits, a letter first, not "ab"', { ...AZURE, tableName: 'ab' }],
   ['azureTablesDriver with a client: client must be a TableClient, not an object', { client: {} }],
   ['azureTablesDriver with a client has no option "endpoint"', { ...AZURE, client: {} }],
-  [
-    'azureTablesDriver with a connection string has no option "endpoint"',
-    { ...AZURE, connectionString: 'UseDevelopmentStorage=true' },
-  ],
   [
     'it lacks AccountName and AccountKey, or SharedAccessSignature',
     { tableName: 'stowage', connectionString: 'AccountName=a' },

@@ -67,26 +67,6 @@ test('a doubled write answers by its first delivery', async () => {
   expect(outcome).toEqual({ kind: 'written', version: await versionOf(other, 'a') });
 });
 
-test('a reply held back leaves the effect visible to others', async () => {
-  let reply = nothing;
-  const held = new Promise<void>((resolve) => (reply = resolve));
-  const { faulty, other } = twoProcesses(once({ reply: held }));
-  const writing = faulty.write([inserted('a')], CALL);
-  await expect.poll(() => idsOf(other)).toEqual(['a']);
-  reply();
-  expect(await writing).toMatchObject([{ kind: 'written' }]);
-});
-
-test('a request under way has no effect before its hook lets it arrive', async () => {
-  let arrive = nothing;
-  const arrival = new Promise<undefined>((resolve) => (arrive = () => resolve(undefined)));
-  const { faulty, other } = twoProcesses(() => arrival);
-  const writing = faulty.write([inserted('a')], CALL);
-  expect(await idsOf(other)).toEqual([]);
-  arrive();
-  expect(await writing).toMatchObject([{ kind: 'written' }]);
-});
-
 test('a listing may answer an empty page with a cursor', async () => {
   const { faulty, other } = twoProcesses(once({ emptyPage: true }));
   await other.write([inserted('a')], CALL);

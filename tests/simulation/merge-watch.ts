@@ -39,10 +39,6 @@ export class MergeWatch {
     return undefined;
   }
 
-  hasRetired(table: string): boolean {
-    return [...this.#retired.keys()].some((id) => tableOf(id) === table);
-  }
-
   /** A node was removed. */
   goes(id: string): void {
     this.#retired.delete(id);

@@ -64,20 +64,13 @@ async function bySeeds({ name, patches }: Mutant): Promise<[caught: string | und
   return [undefined, ''];
 }
 
-async function byTest(mutant: Mutant, test: string): Promise<[caught: string | undefined, complaint: string]> {
-  return [(await isCaughtByTest(mutant, test)) ? path.basename(test) : undefined, ''];
-}
-
 /** The first line, with long prefixes of keys cut. */
 function shortened(complaint: string): string {
   return (complaint.split('\n')[0] ?? '').replace(/x{9,}/, 'x...').slice(0, 110);
 }
 
-/**
- * Runs a rule's test on the mutant's sources, patched as they load. Seeds seldom meet such mutants.
- * Whether the test fails on the mutant's sources. A file that cannot run proves nothing.
- */
-async function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
+/** Runs the test on sources patched as they load. A file that cannot run proves nothing. */
+async function byTest(mutant: Mutant, test: string): Promise<[caught: string | undefined, complaint: string]> {
   const patching = {
     name: 'mutant',
     enforce: 'pre' as const,
@@ -95,7 +88,8 @@ async function isCaughtByTest(mutant: Mutant, test: string): Promise<boolean> {
   const vitest = await createVitest('test', { ...options, testTimeout: TIMEOUT_MS }, { plugins: [patching] });
   try {
     const { testModules } = await vitest.start([test]);
-    return testModules.some(({ children }) => [...children.allTests('failed')].length > 0);
+    const isCaught = testModules.some(({ children }) => [...children.allTests('failed')].length > 0);
+    return [isCaught ? path.basename(test) : undefined, ''];
   } finally {
     await vitest.close();
     // Vitest sets it when a test fails.

@@ -52,7 +52,7 @@ export function readMutant(name: string): Mutant {
 }
 
 /** Applies the patch. Throws, naming mutant and file, unless `find` stands there exactly once. */
-export function patched(text: string, { file, find, replace }: Patch, mutant: string): string {
+function patched(text: string, { file, find, replace }: Patch, mutant: string): string {
   const places = text.split(find).length - 1;
   if (places === 1) return text.replace(find, () => replace);
   throw new Error(`the mutant "${mutant}" no longer applies: ${file} holds ${places} times, not once:\n${find}`);

@@ -228,9 +228,17 @@ function shrinkBy(chance: Chance, clients: Clients, actions: ActionSource): void
       own.splice(chance.below(1 + own.length), 0, actions.vacuum(chance.below(800)));
 }
 
+/** Scenarios with one mishap less, or without one of the faults. */
+export function* betterWeather<S extends Weather>(scenario: S): Generator<S> {
+  const { mishaps, faults } = scenario;
+  for (const at of mishaps.keys()) yield { ...scenario, mishaps: mishaps.toSpliced(at, 1) };
+  for (const fault of Object.keys(faults))
+    yield { ...scenario, faults: Object.fromEntries(Object.entries(faults).filter(([name]) => name !== fault)) };
+}
+
 /** Scenarios with a little less. The largest savings come first. */
 export function* smaller(scenario: Scenario): Generator<Scenario> {
-  const { clients, mishaps, faults } = scenario;
+  const { clients } = scenario;
   const doing = (index: number, actions: readonly Action[]): Scenario => ({
     ...scenario,
     clients: clients.with(index, { ...clients[index]!, actions }),
@@ -243,11 +251,7 @@ export function* smaller(scenario: Scenario): Generator<Scenario> {
         if (size === 1 || actions.length > size) yield doing(index, actions.toSpliced(at, size));
     }
   }
-  for (const index of mishaps.keys()) yield { ...scenario, mishaps: mishaps.toSpliced(index, 1) };
-  for (const fault of Object.keys(faults)) {
-    const left = Object.fromEntries(Object.entries(faults).filter(([name]) => name !== fault));
-    yield { ...scenario, faults: left };
-  }
+  yield* betterWeather(scenario);
   for (const [index, { actions }] of clients.entries()) {
     for (const [at, action] of actions.entries()) {
       if (!('keys' in action) || action.keys.length < 2) continue;

@@ -7,8 +7,7 @@ import { type Command, commandOf, SIMULATE } from './arguments.ts';
 import { missing, told } from './coverage.ts';
 import { type Report, runSeeds } from './parallel.ts';
 import type { Weather } from './scenario.ts';
-import { shrink } from './shrink.ts';
-import { type Simulation, SIMULATIONS } from './simulations.ts';
+import { shrink, type Simulation, SIMULATIONS } from './simulations.ts';
 
 const SHRINK_MS = 60_000;
 

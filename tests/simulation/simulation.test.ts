@@ -3,14 +3,13 @@ import { expect, test } from 'vitest';
 import { memoryState } from '../../shared/drivers/memory.ts';
 import { missing } from './coverage.ts';
 import { Events } from './events.ts';
-import { checkApplies, mutantNames, patched, readMutant } from './mutate.ts';
+import { checkApplies, mutantNames, readMutant } from './mutate.ts';
 import { Network } from './network.ts';
 import { runSeeds } from './parallel.ts';
 import { Process } from './process.ts';
 import { type Fault, scenarioOf } from './scenario.ts';
 import { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
-import { shrink } from './shrink.ts';
-import { type Simulation, SIMULATIONS } from './simulations.ts';
+import { shrink, type Simulation, SIMULATIONS } from './simulations.ts';
 import { playMachine } from './machine/machine-run.ts';
 import { machineScenarioOf, smallerMachine } from './machine/machine-scenario.ts';
 import { entityId } from '../support/ids.ts';
@@ -26,22 +25,14 @@ test.each([
   expect((await runSeeds({ of, from: 1, count })).failures).toEqual([]);
 });
 
-test('a run of 400 seeds must meet every danger, and a shorter one none', () => {
+test('a run of 400 seeds must meet every danger', () => {
   expect(missing('store', 400, new Map()).length).toBeGreaterThan(30);
-  expect(missing('store', 399, new Map())).toEqual([]);
 });
 
 test('every mutant applies to the sources as they are', () => {
   const names = mutantNames();
   expect(names.length).toBeGreaterThan(60);
   for (const name of names) checkApplies(readMutant(name));
-});
-
-test('a mutant whose text is gone, or stands there twice, is refused by name', () => {
-  const patch = { file: 'a.ts', find: 'old', replace: 'new' };
-  expect(patched('one old thing', patch, 'm')).toBe('one new thing');
-  expect(() => patched('nothing of it', patch, 'm')).toThrow('the mutant "m" no longer applies: a.ts holds 0 times');
-  expect(() => patched('old and old', patch, 'm')).toThrow('holds 2 times');
 });
 
 test('an engine that breaks a rule is caught, and nothing else is changed by that', { timeout: 120_000 }, async () => {

@@ -1,18 +1,12 @@
 // Plays a scenario to its end, then looks at everything without faults.
-import { memoryState } from '../../shared/drivers/memory.ts';
 import { openStore, type Table } from '../../shared/store/index.ts';
 import type { Value } from './caller.ts';
 import { Client } from './history-client.ts';
-import { Events } from './events.ts';
-import { Network } from './network.ts';
 import { play } from './play-seed.ts';
 import { type Life, Process, START_WALL_MS, TIMEOUT_MS } from './process.ts';
-import { Provider } from './provider.ts';
-import { Recorder } from './recorder.ts';
 import { hasDrops, keyName, type Scenario, TABLE } from './scenario.ts';
-import { Scheduler } from '../../shared/lab/kit/virtual-time.ts';
-import { orphansOf, storedRecords, structureFaults } from './structure.ts';
-import { Watch } from './write-watch.ts';
+import { type Result, Stage } from './stage.ts';
+import { orphansOf, storedRecords } from './structure.ts';
 
 /** The other table's name is a prefix of it. A drop of that table must spare this one. */
 const NEIGHBOUR = `${TABLE}2`;
@@ -24,89 +18,30 @@ const LAST = 99;
 /** Vacuums, one a day, until one merges nothing. */
 const DAYS_MAX = 10;
 
-/** A store's statistics, as the events that they count. */
-const STATS = [
-  ['rightWalks', 'walk to the right'],
-  ['unknownOutcomes', 'write settled by reading'],
-  ['conflicts', 'conflict, tried again at once'],
-  ['readsFirst', 'read before a commit'],
-  ['yields', 'rest before a commit'],
-  ['contentionSplits', 'leaf split for contention'],
-  ['lostSplits', 'split after a hold lost'],
-  ['leftSearches', 'search to the left'],
-  ['merges', 'merge finished by a writer'],
-] as const;
-
-export function countStats(events: Events, stats: Readonly<Record<(typeof STATS)[number][0], number>>): void {
-  for (const [stat, event] of STATS) events.count(event, stats[stat]);
-}
-
-export interface Result {
-  readonly complaints: readonly string[];
-  readonly counts: ReadonlyMap<string, number>;
-  /** A hash of all lines, equal for equal scenarios. 0 unless traced. */
-  readonly hash: number;
-  readonly steps: number;
-  /** The events of a traced run. */
-  readonly lines: readonly string[];
-  /** The requests that met a fault, see `Network`. */
-  readonly struck: readonly string[];
-}
-
 export async function run(scenario: Scenario, isTraced = false): Promise<Result> {
   return new Run(scenario, isTraced).toEnd();
 }
 
-class Run {
+class Run extends Stage {
   readonly #scenario: Scenario;
-  readonly #scheduler: Scheduler;
-  readonly #events: Events;
-  readonly #provider = new Provider(memoryState());
-  readonly #watch: Watch;
-  readonly #recorder: Recorder;
-  readonly #network: Network;
   readonly #hasNeighbour: boolean;
   #lastId = 0;
 
   constructor(scenario: Scenario, isTraced: boolean) {
+    super(scenario, isTraced);
     this.#scenario = scenario;
-    const scheduler = new Scheduler(scenario.seed);
-    const nowMs = (): number => scheduler.nowMs;
-    const events = new Events(isTraced, nowMs);
-    const watch = new Watch(this.#provider, events, scenario.entityBytesMax, () => START_WALL_MS + scheduler.nowMs);
-    scheduler.afterStep = watch.look;
-    this.#scheduler = scheduler;
-    this.#events = events;
-    this.#watch = watch;
-    this.#recorder = new Recorder(events, nowMs);
-    this.#network = new Network({
-      scenario,
-      state: this.#provider.state,
-      scheduler,
-      events,
-      touch: watch.touch,
-    });
     this.#hasNeighbour = hasDrops(scenario);
   }
 
   async toEnd(): Promise<Result> {
-    const complaints = this.#recorder.complaints;
     try {
       await this.#play();
       await this.#lookAtTheEnd();
-      this.#recorder.check();
+      this.judge();
     } catch (error) {
-      this.#recorder.complain(`the run broke off: ${(error as Error).stack ?? String(error)}`);
+      this.brokeOff(error);
     }
-    this.#events.count('run');
-    return {
-      complaints: [...this.#watch.complaints, ...complaints],
-      counts: this.#events.counts,
-      hash: this.#events.hash,
-      steps: this.#scheduler.steps,
-      lines: this.#events.lines ?? [],
-      struck: this.#network.struck,
-    };
+    return this.result();
   }
 
   async #play(): Promise<void> {
@@ -114,30 +49,30 @@ class Run {
     if (this.#hasNeighbour) await this.#fillNeighbour();
     const processes = skewsMs.map((_, index) => this.#process(index));
     const playing = clients.map(({ process, actions }) => play(this.#client(processes[process]!), actions));
-    await this.#scheduler.run(Promise.all(playing), STEPS_MAX);
+    await this.scheduler.run(Promise.all(playing), STEPS_MAX);
     this.#countLives(processes);
-    this.#network.calm();
+    this.network.calm();
     // Background work ends: splits, sleepers, late requests.
-    await this.#scheduler.pass(24 * HOUR_MS);
+    await this.scheduler.pass(24 * HOUR_MS);
   }
 
   #process(index: number): Process {
     const { compression, cacheBytesMax } = this.#scenario;
     const options = { compression, cacheBytesMax, timeoutMs: TIMEOUT_MS };
-    return new Process(index, this.#scheduler, this.#scenario, (life: Life) =>
-      openStore({ ...options, driver: this.#network.driverFor(life), runtime: life }),
+    return new Process(index, this.scheduler, this.#scenario, (life: Life) =>
+      openStore({ ...options, driver: this.network.driverFor(life), runtime: life }),
     );
   }
 
   #client(process: Process): Client {
     const isRetired = (key: string, sinceMs: number): boolean =>
-      (this.#watch.merges.retiredSinceMs(TABLE, key) ?? Infinity) < START_WALL_MS + sinceMs;
+      (this.watch.merges.retiredSinceMs(TABLE, key) ?? Infinity) < START_WALL_MS + sinceMs;
     return new Client({
       scenario: this.#scenario,
       process,
-      scheduler: this.#scheduler,
-      recorder: this.#recorder,
-      events: this.#events,
+      scheduler: this.scheduler,
+      recorder: this.recorder,
+      events: this.events,
       nextId: () => (this.#lastId += 1),
       isRetired,
     });
@@ -145,22 +80,22 @@ class Run {
 
   /** One record in the other table, before any fault. */
   async #fillNeighbour(): Promise<void> {
-    this.#network.isCalm = true;
+    this.network.isCalm = true;
     const { store } = this.#process(this.#scenario.skewsMs.length).life;
     const work = async (): Promise<void> => {
       const table = await store.table<number>(NEIGHBOUR, { containers: 3 });
       await table.put('k', 1);
     };
-    await this.#scheduler.run(work(), STEPS_MAX);
-    this.#network.isCalm = false;
+    await this.scheduler.run(work(), STEPS_MAX);
+    this.network.isCalm = false;
   }
 
   #countLives(processes: readonly Process[]): void {
     for (const { lives } of processes) {
-      this.#events.count('process restarted', lives.length - 1);
+      this.events.count('process restarted', lives.length - 1);
       // Handles of one store share their table's counters, so one is enough.
       const stats = lives.flatMap(({ tables }) => tables.slice(0, 1).map((table) => table.stats()));
-      for (const each of stats) countStats(this.#events, each);
+      for (const each of stats) this.countStats(each);
     }
   }
 
@@ -177,24 +112,21 @@ class Run {
       // Headers of merged leaves go a day later, once nothing more is merged.
       const last = this.#process(LAST).life.store;
       for (let days = 0, merged = 1; merged > 0 && days < DAYS_MAX; days += 1) {
-        await this.#scheduler.after(25 * HOUR_MS);
+        await this.scheduler.after(25 * HOUR_MS);
         ({ merged } = await last.vacuum(TABLE, { timeoutMs: HOUR_MS, quietMs: 0 }));
       }
       await this.#readAll(process, table, 'a day later');
       const items = this.#keys().map((key) => ({ key, value: { id: 'last', padding: '' } }));
       for (const outcome of await table.putMany(items))
         if (outcome.status === 'failed')
-          this.#recorder.complain(`at last ${outcome.key} cannot be written: ${String(outcome.error)}`);
+          this.complain(`at last ${outcome.key} cannot be written: ${String(outcome.error)}`);
       for (const { message, container } of (await last.verify(TABLE)).findings)
-        this.#recorder.complain(`verification of ${container}: ${message}`);
+        this.complain(`verification of ${container}: ${message}`);
       if (this.#hasNeighbour && (await (await store.table(NEIGHBOUR)).get('k')) === undefined)
-        this.#recorder.complain('the table beside lost its record');
+        this.complain('the table beside lost its record');
     };
-    await this.#scheduler.run(look(), STEPS_MAX);
-    for (const fault of structureFaults(this.#provider, TABLE, true, this.#watch.merges.past))
-      this.#recorder.complain(fault);
-    for (const orphan of orphansOf(this.#provider, TABLE))
-      this.#recorder.complain(`${orphan} is an orphan that vacuum left`);
+    await this.scheduler.run(look(), STEPS_MAX);
+    for (const orphan of orphansOf(this.provider, TABLE)) this.complain(`${orphan} is an orphan that vacuum left`);
   }
 
   #keys(): string[] {
@@ -203,21 +135,19 @@ class Run {
 
   async #readAll(process: Process, table: Table<Value>, when: string): Promise<void> {
     const client = this.#client(process);
-    const call = this.#recorder.begin(process.life);
+    const call = this.recorder.begin(process.life);
     const got = await table.getMany(this.#keys());
     for (const outcome of got) {
-      if (outcome.status === 'failed')
-        this.#recorder.complain(`${when} ${outcome.key} cannot be read: ${String(outcome.error)}`);
+      if (outcome.status === 'failed') this.complain(`${when} ${outcome.key} cannot be read: ${String(outcome.error)}`);
       else client.reads(outcome.key, `get ${when}`, call, outcome.status === 'found' ? outcome : undefined);
     }
     const scanned = await Array.fromAsync(table.scan(), ({ key, version }) => `${key} ${version}`);
     const nowMs = process.life.wallMs();
-    const stored = storedRecords(this.#provider, TABLE)
+    const stored = storedRecords(this.provider, TABLE)
       .filter(({ record }) => record.expiresAtMs === undefined || record.expiresAtMs > nowMs)
-      .map(({ record, leaf }) => `${record.key.toString()} ${leaf.incarnation}-${record.version.toString(36)}`);
+      .map(({ name }) => name);
     const found = got.flatMap((outcome) => (outcome.status === 'found' ? [`${outcome.key} ${outcome.version}`] : []));
-    if (scanned.join() !== stored.join()) this.#recorder.complain(`${when} a scan differs from what is stored`);
-    if (scanned.toSorted().join() !== found.toSorted().join())
-      this.#recorder.complain(`${when} a scan differs from the gets`);
+    if (scanned.join() !== stored.join()) this.complain(`${when} a scan differs from what is stored`);
+    if (scanned.toSorted().join() !== found.toSorted().join()) this.complain(`${when} a scan differs from the gets`);
   }
 }

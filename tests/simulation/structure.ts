@@ -183,11 +183,13 @@ function layerFaults(provider: Provider, held: Held, rows: readonly Row[], isBas
   return faults;
 }
 
-/** All records of a live table, leaf by leaf. */
-export function storedRecords(
-  provider: Provider,
-  table: string,
-): { readonly record: DecodedRecord; readonly leaf: Node }[] {
+/** All records of a live table, leaf by leaf, each named by its key and its version. */
+export function storedRecords(provider: Provider, table: string): { readonly record: DecodedRecord; name: string }[] {
   const leaves = levelsOf(provider, table).at(-1)!.nodes;
-  return leaves.flatMap((held) => provider.records(held).map((record) => ({ record, leaf: held.node })));
+  return leaves.flatMap((held) =>
+    provider.records(held).map((record) => {
+      const name = `${record.key.toString()} ${held.node.incarnation}-${record.version.toString(36)}`;
+      return { record, name };
+    }),
+  );
 }

@@ -171,8 +171,6 @@ export class Watch {
       expect(is.freezeMs === 0, 'asks for a hold after its split');
       expect(is.parts[0]?.low.equals(is.high!) !== false, 'names parts that do not begin at its high');
       if (is.parts.length > 0) this.#events.count('split that names its parts');
-      if (was.parts.length > 0 && is.parts.length > was.parts.length)
-        this.#events.count('parts of an earlier split kept');
     } else {
       // A part may be the neighbour that was absorbed.
       const isKept = is.parts.length === 0 || (namesOf(is) === namesOf(was) && absorbed === undefined);
@@ -192,10 +190,7 @@ export class Watch {
       : turn === 'live -> removing' || turn === 'removing -> removed';
     expect(isAllowed, `turned ${turn}${isNew ? ' with another incarnation' : ''}`);
     expect(is.rows.length === 0 && is.level === 0, `is not empty after ${turn}`);
-    if (turn === 'live -> removing') {
-      this.#removingSince.set(is.incarnation, this.#looks);
-      if (this.merges.hasRetired(tableOf(id))) this.#events.count('table dropped beside a retired leaf');
-    }
+    if (turn === 'live -> removing') this.#removingSince.set(is.incarnation, this.#looks);
     if (turn === 'removing -> removed')
       expect(!this.#hasOldNodes(id, is.incarnation), 'was called removed with nodes left');
     this.#events.count(isNew ? 'table recreated' : `tombstone set to ${is.state}`);
@@ -322,7 +317,6 @@ export class Watch {
     if (is.layers.length < was.layers.length) this.#events.count('layers merged');
     if (was.deadSlots.length > 0 && is.deadSlots.length === 0) this.#events.count('dead slots shed by a replace');
     if (is.level > 0) this.#countEntries(this.#provider.records(before), this.#provider.records(now));
-    if (was.commitIds.length === COMMIT_IDS_KEPT) this.#events.count('commit id fell out of the list');
   }
 
   #countEntries(before: readonly DecodedRecord[], now: readonly DecodedRecord[]): void {

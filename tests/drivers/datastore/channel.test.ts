@@ -120,12 +120,6 @@ describe('connections', () => {
     expect(counts.toSorted((a, b) => a - b)).toEqual([50, 100, 100]);
   });
 
-  test('where the service takes no stream at all, calls wait to their deadlines', async () => {
-    const server = await serve(echo, { streamsMax: 0 });
-    await expect(call(channelTo(server.address), 'x', 200)).rejects.toMatchObject(unsent({ name: 'DeadlineError' }));
-    expect(server.messages).toEqual([]);
-  });
-
   test('are not used again after four idle minutes', async () => {
     stopTime();
     const { server, channel } = await connected(echo);

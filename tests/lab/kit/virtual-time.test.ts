@@ -1,31 +1,6 @@
 import { expect, test } from 'vitest';
 import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
 
-test('events happen in order of time, and code that waits for one has run before the next', async () => {
-  const scheduler = new Scheduler(1);
-  const seen: string[] = [];
-  const sleeper = scheduler.after(2).then(async () => {
-    seen.push(`wakes at ${scheduler.nowMs}`);
-    await Promise.resolve();
-    await Promise.resolve();
-    seen.push('has run');
-  });
-  scheduler.at(3, () => seen.push('at 3'));
-  scheduler.at(1, () => seen.push('at 1'));
-  await scheduler.run(Promise.all([sleeper, scheduler.after(4)]), 100);
-  expect(seen).toEqual(['at 1', 'wakes at 2', 'has run', 'at 3']);
-  expect(scheduler.steps).toBe(4);
-});
-
-test('time passes by as much as was asked for, and no later event happens', async () => {
-  const scheduler = new Scheduler(1);
-  const seen: number[] = [];
-  for (const ms of [1, 2, 3]) scheduler.at(ms, () => seen.push(ms));
-  await scheduler.pass(2);
-  expect(seen).toEqual([1, 2]);
-  expect(scheduler.nowMs).toBe(2);
-});
-
 test('a cancelled event does not happen, and an event in the past happens now', async () => {
   const scheduler = new Scheduler(1);
   const seen: string[] = [];

@@ -168,7 +168,6 @@ describe('the coordinator', () => {
   test.each<[Partial<Plan>, number[]]>([
     [{}, [300]],
     [{ instances: [2] }, [300, 10_000]],
-    [{ instances: [2], workloads: ['ycsb-c'] }, [300]],
     [{ instances: [2], workloads: ['ycsb-a'], warmup: { ...PLAN.warmup, severalWritersMs: 700 } }, [700]],
   ])('warms several instances that write for ten seconds, unless the plan says otherwise: %j', async (change, ms) => {
     const { cells } = await ran({ callers: [1], ...change });

@@ -1,10 +1,9 @@
 // Two reports against each other, the test behind that, and conditions on the outcome.
 import { describe, expect, test } from 'vitest';
-import type { Plan } from '../../../shared/lab/plan/plan.ts';
 import { figureOf } from '../../../shared/lab/kit/figure.ts';
 import { against, mannWhitneyP } from '../../../shared/lab/report/against.ts';
 import type { Against, Change, Report, ReportCell } from '../../../shared/lab/report/report-schema.ts';
-import { CLOUD_PLACES, COORDINATES, sampleCell, sampleReport } from './sample-report.ts';
+import { COORDINATES, sampleCell, sampleReport } from './sample-report.ts';
 import { conditionsOf, idleAmong, metBy, unclearAmong } from '../../../shared/lab/report/fail-conditions.ts';
 
 function withRates(rates: readonly number[]): ReportCell {
@@ -52,32 +51,7 @@ describe('two reports', () => {
     expect(p99).toMatchObject({ before: { values: [7] }, verdict: 'undecided' });
   });
 
-  test('have a sentence for each other difference between them', () => {
-    const now = sampleReport({ change: { places: [...CLOUD_PLACES] } });
-    expect(against(now, sampleReport()).otherwise).toEqual([
-      'places.platform: local before, azure-functions, google-cloud-run now.',
-      expect.stringMatching(/^places\.backend: Azurite .*, embedded emulator before, Azure Table Storage, Google/),
-      'places.isEmulator: true before, false now.',
-      'places.region: unknown before, europe-west4, westeurope now.',
-    ]);
-    expect(against(now, now).otherwise).toEqual([]);
-  });
-
-  test.each<[Partial<Plan>, string]>([
-    [{ keys: 'uniform' }, 'plan.keys: unknown before, uniform now.'],
-    [{ warmup: { leastMs: 1, mostMs: 1_500, severalWritersMs: 10_000 } }, 'plan.warmup.leastMs: 300 before, 1 now.'],
-    [{ isRamped: false }, 'plan.isRamped: true before, false now.'],
-    [{ arrivals: 'equidistant' }, 'plan.arrivals: poisson before, equidistant now.'],
-    [{ records: 7 }, 'plan.records: 10000 before, 7 now.'],
-    [{ durationMs: 7 }, 'plan.durationMs: 1000 before, 7 now.'],
-    [{ seed: 8 }, 'plan.seed: 7 before, 8 now.'],
-  ])('name each change of the plan: %j', (change, sentence) => {
-    const { plan } = sampleReport();
-    const now = sampleReport({ change: { plan: { ...plan, ...change } } });
-    expect(against(now, sampleReport()).otherwise).toEqual([sentence]);
-  });
-
-  test('name changed processors, versions, commits and prices, but no instance ids', () => {
+  test('have a sentence for each difference of the plan, the places and the versions, but of no instance ids', () => {
     const before = sampleReport();
     const [one, ...others] = before.places;
     const { versions, ...machine } = one!;
@@ -93,8 +67,12 @@ describe('two reports', () => {
       prices: { ...before.prices, date: '2027-01' },
       versions: { stowage: '0.1.0', azurite: '4.0.0' },
       commit: null,
+      plan: { ...before.plan, seed: 8, warmup: { ...before.plan.warmup, leastMs: 1 } },
     };
+    expect(against(before, before).otherwise).toEqual([]);
     expect(against(sampleReport({ change }), before).otherwise).toEqual([
+      'plan.warmup.leastMs: 300 before, 1 now.',
+      'plan.seed: 7 before, 8 now.',
       'places.processors: 2 before, 2, 4 now.',
       'places.versions.stowage: 0.1.0 before, 0.1.0, 0.2.0 now.',
       expect.stringMatching(/^places\.commit: 0123\w+ before, 0123\w+, abc\+ now\.$/),
@@ -115,10 +93,7 @@ describe('the Mann-Whitney test', () => {
   // Two ways of all to deal out the values are this far apart: 2 / (2n over n).
   test.each([
     [1, 2 / 2],
-    [2, 2 / 6],
-    [3, 2 / 20],
     [4, 2 / 70],
-    [5, 2 / 252],
     [10, 2 / 184_756],
   ])('gives samples of %i that do not overlap the smallest possible probability', (n, p) => {
     const [low, high] = apart(n);
@@ -138,10 +113,6 @@ describe('the Mann-Whitney test', () => {
     expect(mannWhitneyP([3, 3, 3], [3, 3, 3])).toBe(1);
     // The ranks are 1.5 1.5 3.5 3.5. Two of the six ways are this far apart.
     expect(mannWhitneyP([1, 1], [2, 2])).toBeCloseTo(2 / 6, 12);
-  });
-
-  test('depends on ranks alone: an outlier counts no more than the first of the rest', () => {
-    expect(mannWhitneyP([1, 2, 3, 9_999], [4, 5, 6, 7])).toBe(mannWhitneyP([1, 2, 3, 8], [4, 5, 6, 7]));
   });
 });
 
@@ -169,13 +140,10 @@ const changed = (...changes: Partial<Change>[]): Against => ({
 describe('a condition', () => {
   test.each<[string, number, ...Partial<Change>[]]>([
     ['ycsb-a.throughput<0.9x', 1, {}],
-    ['ycsb-a.throughput<0.8x', 0, {}],
     ['ycsb-a.throughput<.9x', 0, { verdict: 'undecided', p: 0.2 }],
     ['throughput<0.9x', 2, {}, { layout: 'record' }],
-    ['container.throughput<0.9x', 1, {}, { layout: 'record' }],
     ['ycsb-a.azure-tables.throughput<0.9x', 0, {}],
     ['record.container.throughput<0.9x', 2, {}, { layout: 'record' }, { layout: 'batch' }],
-    ['throughput<0.9x', 0, { figure: 'p99' }],
     ['p99 > 1.2x, throughput < 0.5x', 1, { figure: 'p99', ratio: 1.5, verdict: 'higher' }],
   ])('%s is met by %i of these changes that are not chance', (text, times, ...changes) => {
     expect(metBy({ cells: [], against: changed(...changes) }, conditionsOf(text))).toHaveLength(times);
@@ -208,11 +176,7 @@ describe('a condition', () => {
     ['put.throughput<0.9', '"put" is none of datastore, azure-tables, record, '],
     ['speed<0.9', '"speed" is none of throughput, p50, p99, cost, processor'],
     ['throughput=0.9', 'is no condition; write one like ycsb-c.p99>50 (ms) or, '],
-    ['p99>50s', 'is no condition'],
     ['throughput<50ms', 'throughput is in /s, or against an earlier report in x'],
-    ['p99>50%', 'is no condition'],
-    ['throughput<-1', 'is no condition'],
-    ['throughput<0.9,', '"" is no condition'],
     ['', 'is no condition'],
   ])('%j is refused', (text, message) => {
     expect(() => conditionsOf(text)).toThrow(message);

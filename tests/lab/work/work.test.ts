@@ -106,7 +106,7 @@ test.each([1, 2, 3])('from %i records each choice draws only existing ones', (co
 describe.each(RECORD_FORMS)('records of the form %s', (form) => {
   test.each([200, 1_003])('hold exactly %i bytes', (recordBytes) => {
     const source = recordSource(7, recordBytes, form);
-    for (let index = 0; index < 200; index++) {
+    for (let index = 0; index < 50; index++) {
       const { fields } = source(index, 0);
       expect(Buffer.byteLength(Object.values(fields).join(''))).toBe(recordBytes);
       expect(fieldBytes({ ...fields, etag: 'of the SDK' })).toBe(recordBytes);
@@ -114,7 +114,7 @@ describe.each(RECORD_FORMS)('records of the form %s', (form) => {
   });
 
   const text = (seed: number): string =>
-    JSON.stringify(Array.from({ length: 100 }, (_, index) => recordSource(seed, 500, form)(index, 0)));
+    JSON.stringify(Array.from({ length: 10 }, (_, index) => recordSource(seed, 500, form)(index, 0)));
 
   test('follow from the seed', () => {
     const one = text(7);
@@ -130,12 +130,6 @@ test('records of YCSB have ten fields, with the characters that YCSB’s program
   expect(Buffer.from(randomText(random, 100))).toEqual(Buffer.from(ycsb.field));
   const { fields } = recordSource(ycsb.seed, 1_000, 'ycsb')(0, 0);
   expect(Object.values(fields).map((field) => field.length)).toEqual(Array.from({ length: 10 }, () => 100));
-});
-
-test('the fields of records repeat after sixteen MiB', () => {
-  const source = recordSource(1, 2 ** 20, 'ycsb');
-  expect(source(0, 0).fields).not.toBe(source(15, 0).fields);
-  expect(source(0, 0).fields).toBe(source(16, 0).fields);
 });
 
 test('text in a page of 8 KiB compresses to between 40 and 65 percent', () => {

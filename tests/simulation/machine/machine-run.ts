@@ -1,22 +1,16 @@
 // Plays a scenario of the machine: feeds events in a loop until there are none. Then all is over,
 // and a new process reads and writes every record.
-import { memoryEffects, memoryState } from '../../../shared/drivers/memory/effects.ts';
-import { Scheduler } from '../../../shared/lab/kit/virtual-time.ts';
+import { memoryEffects } from '../../../shared/drivers/memory/effects.ts';
 import { pageBytesFor } from '../../../shared/store/container/new-pages.ts';
 import { successor, NO_PAGES } from '../../../shared/store/format/header.ts';
 import { insertOf } from '../../../shared/store/container/plan-commit.ts';
 import { EMPTY_BYTES, ROOT_CONTAINER } from '../../../shared/store/format/bytes.ts';
 import { rootId } from '../../../shared/store/format/entity-ids.ts';
 import { hexId } from '../../support/ids.ts';
-import { Events } from '../events.ts';
-import { Network } from '../network.ts';
 import { type Life, Process, START_WALL_MS } from '../process.ts';
-import { Provider } from '../provider.ts';
-import { Recorder } from '../recorder.ts';
-import { countStats, type Result } from '../store-run.ts';
+import { type Result, Stage } from '../stage.ts';
 import { keyName, TABLE } from '../scenario.ts';
-import { storedRecords, structureFaults } from '../structure.ts';
-import { Watch } from '../write-watch.ts';
+import { storedRecords } from '../structure.ts';
 import { Callers } from './machine-calls.ts';
 import type { EntityId } from '../../../shared/store/contract/driver.ts';
 import { EventLeaf } from './event-leaf.ts';
@@ -36,15 +30,9 @@ function begin(store: EventStore, id: EntityId): EventLeaf {
 }
 
 export function playMachine(scenario: MachineScenario, isTraced = false): Result {
-  const scheduler = new Scheduler(scenario.seed);
-  const nowMs = (): number => scheduler.nowMs;
-  const events = new Events(isTraced, nowMs);
-  const recorder = new Recorder(events, nowMs);
-  const provider = new Provider(memoryState());
-  const watch = new Watch(provider, events, scenario.entityBytesMax, () => START_WALL_MS + scheduler.nowMs);
-  const network = new Network({ scenario, state: provider.state, scheduler, events, touch: watch.touch });
+  const stage = new Stage(scenario, isTraced);
+  const { scheduler, events, provider, watch, recorder, network } = stage;
   const callers = new Callers(scenario, recorder);
-  scheduler.afterStep = watch.look;
   const { limits } = network;
   const rules = {
     table: TABLE,
@@ -53,7 +41,7 @@ export function playMachine(scenario: MachineScenario, isTraced = false): Result
     compression: 'none',
     pageBytes: pageBytesFor(limits),
   } as const;
-  const complain = (what: string): void => recorder.complain(what);
+  const complain = (what: string): void => stage.complain(what);
   const around = { scenario, scheduler, network, events, rules, complain, begin };
   const processOf = (index: number): Process<EventStore> =>
     new Process(index, scheduler, scenario, (life: Life<EventStore>) => new EventStore(life, around));
@@ -78,7 +66,7 @@ export function playMachine(scenario: MachineScenario, isTraced = false): Result
     for (const { index, lives } of processes) {
       events.count('process restarted', lives.length - 1);
       for (const { number, isDead, store } of lives) {
-        countStats(events, store.counters);
+        stage.countStats(store.counters);
         if (!isDead && store.atWork.length > 0)
           complain(`p${index}.${number} never came to rest: ${store.atWork.join()}`);
       }
@@ -90,32 +78,20 @@ export function playMachine(scenario: MachineScenario, isTraced = false): Result
     );
     for (const name of names) callers.get(life, name, HOUR_MS, (version) => found.push(`${name} ${version}`));
     play();
-    const stored = storedRecords(provider, TABLE).map(({ record, leaf }) => {
-      const name = `${record.key.toString()} ${leaf.incarnation}-${record.version.toString(36)}`;
-      return { name, isKept: record.expiresAtMs === undefined };
-    });
+    const stored = storedRecords(provider, TABLE);
     const isStored = new Set(stored.map(({ name }) => name));
-    const lost = stored.filter(({ name, isKept }) => isKept && !found.includes(name));
+    const lost = stored.filter(({ name, record }) => record.expiresAtMs === undefined && !found.includes(name));
     if (lost.length > 0 || !found.every((name) => isStored.has(name)))
       complain(`at the end gets differ from what is stored: ${lost.map(({ name }) => name).join()}`);
     const before = recorder.operations;
     for (const key of names.keys()) callers.ask(life, { ...LAST_PUT, key });
     play();
     if (recorder.operations < before + names.length) complain('at last not every record can be written');
-    for (const fault of structureFaults(provider, TABLE, true, watch.merges.past)) complain(fault);
-    recorder.check();
+    stage.judge();
   } catch (error) {
-    complain(`the run broke off: ${(error as Error).stack ?? String(error)}`);
+    stage.brokeOff(error);
   }
-  events.count('run');
-  return {
-    complaints: [...watch.complaints, ...recorder.complaints],
-    counts: events.counts,
-    hash: events.hash,
-    steps: scheduler.steps,
-    lines: events.lines ?? [],
-    struck: network.struck,
-  };
+  return stage.result();
 }
 
 const EMPTY_ROOT = {

@@ -1,7 +1,7 @@
 // A run of the machine as plain data: what is asked of it when, and what goes wrong. A seed draws
 // all of it; shrinking leaves data out.
 import { Chance } from '../seeded-chance.ts';
-import { faultsOf, mergeMishapsOf, mishapsOf, type Weather } from '../scenario.ts';
+import { betterWeather, faultsOf, mergeMishapsOf, mishapsOf, type Weather } from '../scenario.ts';
 
 /** One event from outside. */
 export interface Input {
@@ -79,11 +79,9 @@ export function machineScenarioOf(seed: number): MachineScenario {
 
 /** Scenarios with a little less, the largest savings first. `struck`: see `Network`. */
 export function* smallerMachine(scenario: MachineScenario, struck: readonly string[]): Generator<MachineScenario> {
-  const { inputs, mishaps, faults, spared = [] } = scenario;
+  const { inputs, spared = [] } = scenario;
   for (let size = Math.ceil(inputs.length / 2); size >= 1; size = Math.floor(size / 2))
     for (let at = 0; at < inputs.length; at += size) yield { ...scenario, inputs: inputs.toSpliced(at, size) };
-  for (const at of mishaps.keys()) yield { ...scenario, mishaps: mishaps.toSpliced(at, 1) };
-  for (const fault of Object.keys(faults))
-    yield { ...scenario, faults: Object.fromEntries(Object.entries(faults).filter(([name]) => name !== fault)) };
+  yield* betterWeather(scenario);
   for (const name of struck) yield { ...scenario, spared: [...spared, name] };
 }
