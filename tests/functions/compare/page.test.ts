@@ -107,7 +107,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
   }
 
   test('the page runs a plan on both clouds, and hands out the report as page and as data', async () => {
-    await fillIn();
+    await fillIn('1');
     expect(await page.textContent('#size')).toMatch(/ at least on both clouds$/);
     await runs();
     expect(await status()).toBe('Done. What was made is removed.');
@@ -139,21 +139,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.getByRole('button', { name: 'Start' }).isEnabled()).toBe(true);
   });
 
-  test('the page sends keys to the functions that they are for, and keeps them nowhere', async () => {
-    const sent: string[] = [];
-    page.on('request', (request) => {
-      if (request.headers()['authorization'] !== undefined) sent.push(new URL(request.url()).origin);
-    });
-    await fillIn('1');
-    await page.fill('[name=azure-tables-gate]', 'a-function-key');
-    await runs();
-    expect(new Set(sent)).toEqual(new Set([functions.datastore.url, functions['azure-tables'].url]));
-    const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie, location.href]');
-    expect(kept).toEqual([0, 0, '', `${functions.datastore.url}/v1/compare`]);
-    for (const name of ['page', 'data']) expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
-  });
-
-  test('a link fills in addresses and keys, which leave the address bar and are sent nowhere else', async () => {
+  test('a link fills in addresses and keys, which are sent nowhere else and kept nowhere', async () => {
     const [datastore, azure] = [functions.datastore.url, functions['azure-tables'].url];
     const asked: string[] = [];
     page.on('request', (request) => asked.push(`${request.url()} ${JSON.stringify(request.headers())}`));
@@ -175,6 +161,10 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     const toDatastore = asked.filter((one) => one.startsWith(datastore));
     expect(toDatastore.join()).not.toContain('a-function-key');
     expect(asked.filter((one) => one.startsWith(azure) && one.includes('a-function-key'))).not.toEqual([]);
+    expect(asked.filter((one) => !one.startsWith(datastore) && !one.startsWith(azure))).toEqual([]);
+    const kept = await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]');
+    expect(kept).toEqual([0, 0, '']);
+    for (const name of ['page', 'data']) expect(await download(name)).not.toMatch(/a-compare-key|a-function-key/);
   });
 
   test('the page says what is missing or wrong before it calls anything', async () => {
@@ -252,12 +242,5 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(names.slice(0, 3)).toEqual(cloud);
     expect(names).toContain('Start');
     expect(names).not.toContain('');
-  });
-
-  test('the page fits a phone and a wide window', async () => {
-    for (const width of [1_280, 320, 390]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-    }
   });
 });
