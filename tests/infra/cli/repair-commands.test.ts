@@ -4,11 +4,10 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { startAzurite } from '../../../infra/emulators/azurite.ts';
 import type { Driver, Entity } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
 import { azureAt, datastoreAt } from '../../drivers/emulated.ts';
-import { damage, type Damage, type Edit, EDITS, picker, placesOf, storedEntities } from '../../store/damage.ts';
+import { damage, type Damage, type Edit, placesOf, storedEntities } from '../../store/damage.ts';
 import { testFolder } from '../../support/folder.ts';
 import { partName } from '../../support/ids.ts';
 import { onBothClouds, stowage } from './run-command.ts';
@@ -18,12 +17,6 @@ const [HEADER, COMMIT] = [partName('h'), partName('c')];
 
 async function datastore(): Promise<Driver> {
   return datastoreAt('own', inject('embeddedEndpoint'), { projectId: 'stowage-repair-test' });
-}
-
-async function azureTables(): Promise<Driver> {
-  const azurite = await startAzurite({ inProcess: true });
-  onTestFinished(() => azurite.close());
-  return azureAt('own', azurite.endpoint, 'repair');
 }
 
 function storeOn(driver: Driver): Store {
@@ -68,34 +61,6 @@ async function checked(store: Store, name: string, values: Map<string, string>, 
   await table.putMany(lost.flatMap(({ key }) => (values.has(key) ? [{ key, value: values.get(key)! }] : [])));
   await table.deleteMany(lost.flatMap(({ key }) => (values.has(key) ? [] : [key])));
   return lost.length;
-}
-
-test.each([
-  ['Datastore', datastore],
-  ['Azure Tables', azureTables],
-] as const)('repair leaves no finding after each of six damaged parts on the emulator of %s', async (_, open) => {
-  const driver = await open();
-  const store = storeOn(driver);
-  const values = await filled(store, 'rounds');
-  const pick = picker(3);
-  for (let round = 0; round < 6; round += 1) {
-    const before = await storedEntities(driver, 'rounds');
-    const places = placesOf(before, 'rounds');
-    const { id, parts } = pick(before);
-    const done: Damage = { id, part: pick([...parts.keys()]), edit: pick(EDITS) };
-    await damage(driver, before, done, pick(before).id);
-    const { verified } = await store.repair('rounds', { save: () => Promise.resolve() });
-    expect({ done, findings: verified.findings }).toEqual({ done, findings: [] });
-    await checked(storeOn(reopened(driver)), 'rounds', values, (key) => {
-      const place = places.get(key);
-      return place?.id === id && (done.edit === 'removed' || place.part === done.part);
-    });
-  }
-});
-
-/** The same provider for a store that remembers nothing; closing it leaves the driver open. */
-function reopened(driver: Driver): Driver {
-  return { ...driver, close: () => Promise.resolve() };
 }
 
 /** Ten ways, each on a container of its own: pages, headers, a commit id, a leaf, the root. */

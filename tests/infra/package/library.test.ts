@@ -181,7 +181,6 @@ describe('the packed library', () => {
 
   test.each([
     ['nodenext', 'cts', ''],
-    ['node20', 'cts', ''],
     ['node16', 'mts', ''],
     ['node16', 'cts', 'TS1479'],
     ['esnext --moduleResolution bundler', 'ts', ''],

@@ -57,20 +57,6 @@ test.each([
 const attempts = () => vi.fn<() => Promise<string>>();
 const waiting = () => ({ log: () => {}, clock: testClock() });
 
-test('a patient call tries again until it succeeds', async () => {
-  const context = waiting();
-  const attempt = attempts().mockRejectedValueOnce(new Error('403')).mockResolvedValueOnce('done');
-  expect(await patiently(context, 'it failed', attempt)).toBe('done');
-  expect(context.clock.waitedMs()).toBe(10_000);
-});
-
-test('a patient call gives up when its time is over, with the last error', async () => {
-  const attempt = attempts().mockRejectedValue(new Error('403'));
-  const patient = patiently(waiting(), 'it failed', attempt, { patienceMs: 60_000 });
-  await expect(patient).rejects.toThrow('it failed: 403');
-  expect(attempt).toHaveBeenCalledTimes(7);
-});
-
 test('a patient call does not repeat what the user interrupted', async () => {
   const attempt = attempts().mockRejectedValue(new Interrupted('az was interrupted'));
   await expect(patiently(waiting(), 'it failed', attempt)).rejects.toThrow('az was interrupted');
