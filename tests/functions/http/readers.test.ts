@@ -95,15 +95,6 @@ test.each([
   expect(batchIn(body, codec).operations).toHaveLength(1);
 });
 
-test.each([
-  ['nested too deep', `{"value":${'['.repeat(101)}`, 'malformed', 'operations.1: the value is nested deeper'],
-  ['with a member twice', '{"op":"get","op":', 'malformed', 'operations.1: a member stands twice'],
-])('the refusal of an operation %s names its place', (_what, operation, code, said) => {
-  const body = Buffer.from(`{"operations":[{"op":"get","key":"k"},${operation}`);
-  const refusal = { code, message: expect.stringContaining(said) };
-  expect(() => batchIn(body, 'json')).toThrow(expect.objectContaining(refusal));
-});
-
 function merged(target: string, patch: string): string {
   return Buffer.from(mergePatch(Buffer.from(patch))(Buffer.from(target))).toString();
 }

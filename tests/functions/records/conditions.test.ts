@@ -158,6 +158,12 @@ test('an increment adds to the value or to its field, and makes what is not ther
   expect(await (await admin(page)).text()).toBe('{"n":12345678901234567890,"visits":5,"a b":1}');
 });
 
+test('concurrent increments of one record all count', async () => {
+  const record = await freshRecord();
+  const sums = await Promise.all(Array.from({ length: 20 }, async () => sumOf(await change(record, '?increment=1'))));
+  expect(sums.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+});
+
 test.each([
   ['"text"', '', 'the value is no whole number'],
   ['1.5', '', 'the value is no whole number'],

@@ -230,18 +230,6 @@ describe('the packed library', () => {
     expect(JSON.parse(await run(process.execPath, ['adapted.js'], projectDir()))).toEqual([1, 2, 'three']);
   });
 
-  test('holds JavaScript with declarations and source maps, and no TypeScript that Node.js would be asked to run', async () => {
-    const files = (await readdir(packed, { recursive: true })).filter((file) => /\.[a-z]+$/.test(file));
-    const code = files.filter((file) => /^dist\/(store|drivers|adapters|client)\/.*\.js$/.test(file));
-    expect(code.length).toBeGreaterThan(30);
-    for (const file of code) {
-      const stem = file.slice(0, -'.js'.length);
-      expect(files).toEqual(expect.arrayContaining([`${stem}.d.ts`, `${stem}.js.map`]));
-    }
-    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).toEqual([]);
-    expect(await readFile(path.join(packed, 'dist/store/store.js.map'), 'utf8')).toContain('openStore');
-  });
-
   test('would be published as it is', { timeout: SLOW_MS }, async () => {
     // Only a workflow can sign where a package comes from.
     const args = ['publish', tarball, '--dry-run', '--json', '--provenance=false'];

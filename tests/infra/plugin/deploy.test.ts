@@ -119,11 +119,6 @@ test('deploy lets only the deployers in that serverless.yml names', async () => 
   expect(await machine.variablesOf('gcp')).toMatchObject({ deployers, invokers: deployers });
 });
 
-test('deploy touches only the cloud that it is given', async () => {
-  await deploy(machine.contextOf({ cloud: 'azure' }), NOW);
-  expect(machine.calls.filter((call) => /^gcloud|terraform gcp/.test(call))).toEqual([]);
-});
-
 test('deploy --plan touches nothing', async () => {
   await deploy(machine.contextOf(), PLAN);
   expect(machine.said.at(-1)).toContain('nothing was touched');
