@@ -155,6 +155,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     expect(await page.inputValue('[name=azure-tables-gate]')).toBe('a-function-key');
     expect(asked).toHaveLength(1);
     expect(asked[0]).not.toContain('key');
+    await page.getByLabel('Callers, a rung each').fill('1');
     await page.getByLabel('Runs of each cell').fill('1');
     await runs();
     expect(await status()).toBe('Done. What was made is removed.');
@@ -176,16 +177,9 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
     await page.getByLabel('Callers, a rung each').fill('1, 0');
     expect(await problem()).toMatch(/^callers 1: Too small/);
     await page.getByLabel('Callers, a rung each').fill('1, 4');
-    for (const [label, right, wrong] of [
-      ['Callers, a rung each', '1, 4', '1, many'],
-      ['Runs of each cell', '2', '1.5'],
-      ['Seconds a run', '0.2', '0'],
-    ] as const) {
-      await page.getByLabel(label).fill(wrong);
-      await start();
-      expect(await page.evaluate(FOCUSED_NAME)).toBe(label);
-      await page.getByLabel(label).fill(right);
-    }
+    await page.getByLabel('Seconds a run').fill('0');
+    await start();
+    expect(await page.evaluate(FOCUSED_NAME)).toBe('Seconds a run');
     expect(await page.locator('#progress').isVisible()).toBe(false);
   });
 

@@ -116,16 +116,6 @@ test('npm start takes a round trip of one’s own, which Google’s emulator has
 });
 
 describe('npm run dev', () => {
-  test('takes ports, keys and a place for the data', () => {
-    const args = ['--port', '8080', '--admin-key', 'an-admin-key-of-mine', '--data', 'kept'];
-    expect(devOptions(...args)).toEqual({
-      datastore: 'embedded',
-      firstPort: 8_080,
-      keys: { admin: 'an-admin-key-of-mine' },
-      dataDir: 'kept',
-    });
-  });
-
   test.each([
     [['--port=65533'], '--port takes a whole number from 1 to 65532'],
     [['--read-key=short'], '--read-key takes 16 or more'],

@@ -79,22 +79,6 @@ test('a comparison names a target that fails, with its error, and goes on with t
   expect([log.includes('\u{9b}'), log.includes(String.raw`no <store> \u009b2J`)]).toEqual([false, true]);
 });
 
-test('a comparison that Ctrl-C ends reports the runs so far, and exits with 130', async () => {
-  const controller = new AbortController();
-  let answered = 0;
-  const fetchIt = fakeFunctions((request, provider) => {
-    answered += 1;
-    if (answered === 10) controller.abort(new Error('ended by Ctrl-C'));
-    return Response.json(fakeResult(request, provider));
-  });
-  const { code, report, log } = await compare({ fetch: fetchIt, signal: controller.signal });
-  expect(code).toBe(EXIT.interrupted);
-  expect(report.endedEarly).toBe('ended by Ctrl-C');
-  const runs = report.cells.flatMap((cell) => cell.runs).length;
-  expect([8, 9, 10]).toContain(runs);
-  expect(log).toContain('Ended before its last run: ended by Ctrl-C');
-});
-
 describe('against an earlier report', () => {
   test('a comparison exits with 3 where a condition is met, and names the cell', async () => {
     const { code, report, log } = await twice(2, 'load.throughput<0.9x');

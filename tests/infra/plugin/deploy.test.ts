@@ -5,7 +5,6 @@ import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../../infra/plugin/commands/deploy.ts';
 import type { Context } from '../../../infra/plugin/context/deploy-context.ts';
-import type { ProviderSettings } from '../../../infra/plugin/context/deploy-settings.ts';
 import { failureOf, type Machine, PROVIDER_SETTINGS, startMachine, verbsOf } from './stand-ins/machine.ts';
 import { type Answer, SUBSCRIPTION, UNREGISTERED } from './stand-ins/stand-in-tools.ts';
 
@@ -78,26 +77,25 @@ test('deploy gives Terraform the settings of serverless.yml', async () => {
   expect(azure['resource_providers']).toEqual([UNREGISTERED]);
 });
 
-test.each<readonly [Partial<ProviderSettings['store']>, object]>([
-  [{}, { STOWAGE_TRANSPORT: 'sdk' }],
-  [
-    {
-      containerBytesMax: 65_536,
-      transport: 'sdk',
-      corsOrigins: ['https://a.example', 'https://b.example'],
-      otlpEndpoint: 'https://collector.example',
-    },
-    {
-      STOWAGE_CONTAINER_BYTES_MAX: '65536',
+test('deploy gives the functions the settings of the store', async () => {
+  const store = {
+    ...PROVIDER_SETTINGS.store,
+    containerBytesMax: 65_536,
+    corsOrigins: ['https://a.example', 'https://b.example'],
+    otlpEndpoint: 'https://collector.example',
+  };
+  await deploy(machine.contextOf({ store }), PLAN);
+  for (const cloud of ['gcp', 'azure'] as const)
+    expect((await machine.variablesOf(cloud))['environment']).toEqual({
+      STOWAGE_TIMEOUT_MS: '25000',
+      // The transport is that of the SDK unless it is said otherwise.
       STOWAGE_TRANSPORT: 'sdk',
+      STOWAGE_CONTAINER_BYTES_MAX: '65536',
       STOWAGE_CORS_ORIGINS: 'https://a.example,https://b.example',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example',
-    },
-  ],
-])('deploy gives the functions the settings %j of the store', async (store, told) => {
-  await deploy(machine.contextOf({ store: { ...PROVIDER_SETTINGS.store, ...store } }), PLAN);
-  for (const cloud of ['gcp', 'azure'] as const)
-    expect((await machine.variablesOf(cloud))['environment']).toEqual({ STOWAGE_TIMEOUT_MS: '25000', ...told });
+    });
+  await deploy(machine.contextOf({ store: { ...store, transport: 'own' } }), PLAN);
+  expect((await machine.variablesOf('gcp'))['environment']).not.toHaveProperty('STOWAGE_TRANSPORT');
 });
 
 test('deploy names a service account as one, and asks for its tokens by audience', async () => {

@@ -85,13 +85,6 @@ export function writeCases(declare: Declare): void {
 
   invalid('a mutation without an operation', (service) => service.commit([{}]));
 
-  declare('a result says when an entity was created and changed', async (service, kind) => {
-    const first = await service.commit([insert(key(kind, 'a'))]);
-    const second = await service.commit([upsert(key(kind, 'a'), { x: integer(1) })]);
-    expect(second.mutationResults![0]!.createTime).toEqual(first.mutationResults![0]!.createTime);
-    expect(second.mutationResults![0]!.createTime).not.toEqual(second.mutationResults![0]!.updateTime);
-  });
-
   declare('a write at an old version with FAIL is FAILED_PRECONDITION and changes nothing', async (service, kind) => {
     const version = versionOf(await service.commit([insert(key(kind, 'a'), { x: integer(1) })]));
     await service.commit([update(key(kind, 'a'), { x: integer(2) })]);
