@@ -1,7 +1,5 @@
 // Every command says what it does and takes, and refuses what it does not know before it starts
 // anything.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -10,7 +8,7 @@ import { startHost } from '../../../infra/hosts/local-host.ts';
 import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/start-options.ts';
 import { DEFAULT_PLAN, PLANS } from '../../../shared/lab/plan/plan.ts';
 import { listening } from '../../support/listening.ts';
-import { type Ended, ROOT, runCommand } from './run-command.ts';
+import { type Ended, runCommand } from './run-command.ts';
 
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
@@ -68,23 +66,6 @@ test.each([
   ['simulate', ['--scenario', 'nowhere.json'], /^--scenario: ENOENT: no such file/],
 ])('%s refuses %j before it starts anything', async (name, args, message) => {
   expect(await refusalOf(name, ...args)).toMatch(message);
-});
-
-test('npm run scale ends with Ctrl-C, in a line', async () => {
-  const job = spawn(process.execPath, [...scripts['scale']!.split(' ').slice(1), '--check'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  onTestFinished(() => void job.kill('SIGKILL'));
-  const exit = once(job, 'exit');
-  let said = '';
-  job.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (said === '') job.kill('SIGINT');
-    said += text;
-  });
-  expect(await exit).toEqual([130, null]);
-  expect(said).toMatch(/\n\nended by SIGINT\n$/);
-  expect(said).not.toMatch(/^ +at /m);
 });
 
 const startOptions = async (...args: string[]) => await startOptionsOf(commandLineOf(START, args), args);

@@ -109,8 +109,6 @@ describe('serverless', { timeout: 300_000 }, () => {
       (yml) => yml.replace('/records.ts', '/recordz.ts'),
       ['functions.records.handler: there is no file functions/gcp/recordz.ts\n'],
     ],
-    ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 11']],
-    ['no YAML', (yml) => yml.replace('provider:', 'provider: ['), ['Cannot parse "wrong.yml"']],
   ])('says what is wrong where serverless.yml has %s', async (_, change, parts) => {
     await writeFile(path.join(project.dir, 'wrong.yml'), change(await readFile(yml, 'utf8')));
     const { code, output } = await serverless('deploy', '--config', 'wrong.yml');
