@@ -1,5 +1,5 @@
-// Repair over the wire: stored parts damaged through the drivers, on both emulators, and the
-// commands that look at a table and mend it.
+// The commands that look at a table whose stored parts were damaged through the driver, mend it and
+// copy it.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,4 @@
-// What a run of Terraform is told and says: the place of its state, and advice after a refusal; and
-// how long a command waits for the clouds.
+// What a run of Terraform is told and says: the place of its state, and advice after a refusal.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
