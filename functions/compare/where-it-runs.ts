@@ -72,7 +72,7 @@ const NANOSECONDS_PER_MS = 1_000_000;
  * Undefined on systems other than Linux, and in sandboxes that hide these files. `emulatorProcess`:
  * its id, where the service is an emulator on this machine.
  */
-export function processorTimes(emulatorProcess?: string): ProcessorTimes | undefined {
+function processorTimes(emulatorProcess?: string): ProcessorTimes | undefined {
   try {
     const times = timesOf(readFileSync('/proc/self/schedstat', 'utf8'), readFileSync('/proc/stat', 'utf8'));
     return times && { ...times, emulator: emulatorProcess === undefined ? undefined : threadTimes(emulatorProcess) };

@@ -73,8 +73,11 @@ export async function runTsc(...args: readonly string[]): Promise<void> {
 }
 
 const PACKAGES = { store: ['shared', buildStore], emulators: ['infra/emulators', buildEmulators] } as const;
-const [folder, buildPackage] = PACKAGES[process.argv[2] as keyof typeof PACKAGES];
-const home = path.join(ROOT, folder);
-await rm(path.join(home, 'dist'), { recursive: true, force: true });
-await buildPackage(path.join(home, 'dist'));
-await copyFile(path.join(ROOT, 'LICENSE'), path.join(home, 'LICENSE'));
+
+if (import.meta.main) {
+  const [folder, buildPackage] = PACKAGES[process.argv[2] as keyof typeof PACKAGES];
+  const home = path.join(ROOT, folder);
+  await rm(path.join(home, 'dist'), { recursive: true, force: true });
+  await buildPackage(path.join(home, 'dist'));
+  await copyFile(path.join(ROOT, 'LICENSE'), path.join(home, 'LICENSE'));
+}

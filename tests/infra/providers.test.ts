@@ -37,13 +37,6 @@ async function install(tool: string, cases: string): Promise<void> {
   await chmod(file, 0o755);
 }
 
-test('the script says that it needs Terraform where there is none, and exits with 0', async () => {
-  expect(await providers(undefined)).toEqual({
-    code: 0,
-    output: expect.stringMatching(/^SKIPPED: .*not installed\n$/),
-  });
-});
-
 test.each([
   ['no registry', `*init*) echo 'Error: Failed to query available provider packages'; exit 1 ;;`],
   ['a registry that does not answer', '*init*) exec sleep 30 ;;'],

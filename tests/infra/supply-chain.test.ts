@@ -83,15 +83,6 @@ test('no package is deprecated, down to the last', () => {
   expect(deprecated.map(([name, { deprecated: why }]) => `${name}: ${why}`)).toEqual([]);
 });
 
-test.each([
-  ['telemetry of Azure', /\/(applicationinsights|@azure\/monitor-opentelemetry)$/],
-  ['drivers of SQL databases', /\/(mysql2|sequelize|tedious)$/],
-  ['the SDK of a third cloud', /\/@aws-sdk\/[a-z0-9-]+$/],
-])('npm ci leaves out %s, which nothing here loads', (_, place) => {
-  const real = Object.entries(lock.packages).filter(([, { name }]) => name !== '@favware/skip-dependency');
-  expect(real.map(([name]) => name).filter((name) => place.test(name))).toEqual([]);
-});
-
 test('package.json says of each package with an install script whether it may run', () => {
   const places = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const names = new Set(

@@ -1,7 +1,7 @@
 // The function `compare`, in this process, with a cell that does as it is told.
 import { expect, test } from 'vitest';
 import type { CompareAppOptions } from '../../../functions/compare/compare-app.ts';
-import type { CellRequest, CellResult, DatasetRequest } from '../../../shared/lab/load/cell.ts';
+import type { CellRequest, CellResult } from '../../../shared/lab/load/cell.ts';
 import { CellError } from '../../../shared/lab/load/run-cell.ts';
 import { fakeCompareApp } from './fake-app.ts';
 
@@ -101,17 +101,6 @@ test('the function keeps a dataset whose cell outlasts the deadline, and says so
   await remove('other');
   expect(await (await remove('abc', SOON)).json()).toMatchObject(ABORTED);
   expect(removed).toEqual(['other']);
-});
-
-test('the function loads a dataset with the defaults filled in', async () => {
-  const seen: DatasetRequest[] = [];
-  const { prepare } = appOf(untilAborted, { prepareDataset: async (request) => void seen.push(request) });
-  expect((await prepare({ layout: 'record' })).status).toBe(400);
-  expect(seen).toEqual([]);
-  expect((await prepare({ layout: 'record', dataset: 'abc' })).status).toBe(204);
-  expect(seen).toMatchObject([
-    { layout: 'record', dataset: 'abc', records: 10_000, recordBytes: 1_000, recordForm: 'ycsb', rampedSinceMs: null },
-  ]);
 });
 
 test('the page is cached for ten minutes, and may run its own script and style alone', async () => {

@@ -3,7 +3,6 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
@@ -17,7 +16,6 @@ import { bytesOf } from '../suite/http-client.ts';
 
 const LARGE = JSON.stringify(Array.from({ length: 1_000 }, (_, at) => ({ at })));
 const lines: LogLine[] = [];
-const cancelled = Promise.withResolvers<void>();
 const second = Promise.withResolvers<void>();
 
 /** Its second line comes when the first one has been read. */
@@ -31,15 +29,6 @@ function stream(): ReadableStream<Uint8Array> {
   );
 }
 
-function endless(): ReadableStream<Uint8Array> {
-  return new ReadableStream({ pull: oneMore, cancel: () => cancelled.resolve() });
-}
-
-async function oneMore(controller: ReadableStreamDefaultController): Promise<void> {
-  await setImmediate();
-  controller.enqueue(Buffer.from('1\n'));
-}
-
 const NDJSON = { 'Content-Type': 'application/x-ndjson' };
 const answers: Record<string, () => Response> = {
   large: () => reply('application/json', LARGE),
@@ -49,7 +38,6 @@ const answers: Record<string, () => Response> = {
   packed: () => reply('text/html; charset=utf-8', LARGE, { 'Content-Encoding': 'br' }),
   page: () => reply('text/html; charset=utf-8', LARGE),
   stream: () => new Response(stream(), { headers: NDJSON }),
-  endless: () => new Response(endless(), { headers: NDJSON }),
   none: () => new Response(null, { status: 204 }),
 };
 const routes = Object.fromEntries(
@@ -104,11 +92,6 @@ test('a line of a stream is sent before the next one is there', async () => {
   expect(Buffer.from((await reader.read()).value).toString()).toBe('{"first":1}\n');
   second.resolve();
   expect(Buffer.from((await reader.read()).value).toString()).toBe('{"end":true}\n');
-});
-
-test('a caller that leaves ends the stream', async () => {
-  await (await get('endless', 'gzip')).body!.cancel();
-  await expect(cancelled.promise).resolves.toBeUndefined();
 });
 
 const seen: string[] = [];

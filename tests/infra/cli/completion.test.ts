@@ -30,7 +30,6 @@ describe.each(SHELLS)('in %s', (name, path, options) => {
 
   test.skipIf(path === undefined).each([
     [['co'], ['compare', 'completion', 'cost', 'copy', 'compare-with', 'count']],
-    [['--v'], ['--version']],
     [
       ['copy', 'users', '--'],
       ['--from', '--to', '--as', '--state', '--ranges', '--help'],
@@ -39,17 +38,10 @@ describe.each(SHELLS)('in %s', (name, path, options) => {
       ['import', 'in.csv', '--order', ''],
       ['hash', 'key'],
     ],
-    [['completion', 'z'], ['zsh']],
     // Names that only the user knows: the shell itself offers files.
     [['copy', '--from', ''], []],
     [['nothing', ''], []],
   ])('%j offers %j', async (words, wanted) => {
     expect((await offered(...words)).toSorted()).toEqual(wanted.toSorted());
   });
-});
-
-test('another shell is refused with those that there are', async () => {
-  const { code, stderr } = await runCommand([STOWAGE, 'completion', 'fish']);
-  expect(code).toBe(2);
-  expect(stderr).toMatch('the shell is one of bash, zsh, not "fish"');
 });

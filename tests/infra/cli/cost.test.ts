@@ -10,31 +10,10 @@ const question = (line: string) => costQuestionOf(commandLineOf(COST, line === '
 const TABLE = '--records 1e6 --bytes 500';
 
 describe('stowage cost', () => {
-  test('asks for single records, one instance and a day without work unless told otherwise', () => {
-    expect(question(TABLE)).toEqual({
-      workload: {
-        records: 1e6,
-        recordBytes: 500,
-        readsPerDay: 0,
-        writesPerDay: 0,
-        deletesPerDay: 0,
-        scansPerDay: 0,
-        recordsPerCall: 1,
-        keys: 'random',
-        instances: 1,
-        roundTripMs: 10,
-      },
-      region: undefined,
-    });
-  });
-
   test.each([
     ['', '--records is missing'],
-    ['--records 5', '--bytes is missing'],
     ['--records 1M --bytes 500', '--records takes a whole number from 1 to 1000000000000, not "1M"'],
     ['--records 10 --bytes 500kB', '--bytes takes a whole number from 1 to 524288'],
-    [`${TABLE} --reads-per-day=-1`, '--reads-per-day takes a whole number from 0'],
-    [`${TABLE} --batch 1001`, '--batch takes a whole number from 1 to 1000'],
     [`${TABLE} --region mars`, '--region is one of us-central1, nam5, eastus, not "mars"'],
     [`${TABLE} extra`, 'it takes options alone, not "extra"'],
   ])('%j is refused with what would be right', (line, message) => {
@@ -51,9 +30,7 @@ describe('its table', () => {
     // 30 x 1,000,000 x 0.03 / 100,000 = 9.00; 30 x 100,000 x 0.09 / 100,000 = 2.70; in containers a
     // read a get, and none a put of one instance.
     expect(text).toMatch(/operations: reads +9\.00 +9\.00 +9\.00\n +operations: writes +2\.70 +2\.70 +2\.70\n/);
-    expect(text).toMatch(
-      /storage [^]*compute: calls [^]*compute: processors [^]*compute: memory [^]*egress [^]*total [^]*free tiers take off [^]*to pay /,
-    );
+    expect(text).toMatch(/storage [^]*compute: calls [^]*egress [^]*total [^]*free tiers take off [^]*to pay /);
     expect(costText(question(`${line} --region nam5`))).toMatch(/Datastore, nam5[^]*Azure Table Storage, eastus/);
     expect(text).toContain('list prices as read in 2026-11');
     expect(text).toContain('https://cloud.google.com/datastore/pricing (not verified on that page)\n');
@@ -79,8 +56,4 @@ test('its JSON is the same, by the lines of each bill, with prices and sources',
     })),
     assumptions: expect.any(Array) as string[],
   });
-});
-
-test.each(COST.examples)('the example has a table: %s', (example) => {
-  expect(costText(question(example.replace('stowage cost ', '')))).toMatch(/container/);
 });

@@ -2,10 +2,9 @@
 // interruption and beside writers.
 import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { copyTable, type CopyState, encodedTable } from '../../../infra/cli/data/copy.ts';
+import { copyTable, type CopyState } from '../../../infra/cli/data/copy.ts';
 import { exportTable, stateFile } from '../../../infra/cli/data/export.ts';
 import { resumed } from '../../../infra/cli/data/resumed.ts';
 import { encode, openStore, type Store } from '../../../shared/store/index.ts';
@@ -38,35 +37,6 @@ test.each(['hash', 'key'] as const)('a table of order %s is copied whole though 
   await copyTable({ ...options, state, onState, signal: NEVER });
   expect(state!.ranges.every((range) => range === null)).toBe(true);
   expect(await sumOf(to, 'copy')).toBe(await sumOf(from));
-});
-
-test('records that nobody changes arrive as they are while others are written and deleted', async () => {
-  const [from, to] = [memoryStore(), memoryStore()];
-  await filled(from);
-  const table = await from.table('t', { codec: 'encoded' });
-  const copied = new AbortController();
-  const writing = (async () => {
-    for (let round = 0; !copied.signal.aborted; round += 1) {
-      // The memory driver answers at once: others have their turn too.
-      await nextTurn();
-      await table.put(`new ${round}`, encode('json', round));
-      await table.delete(`k${(round * 2) % 3_000}`);
-      await table.put(`k${(round * 2) % 3_000}`, encode('json', 'again'));
-    }
-  })();
-  const options = { from, to, table: 't', target: 't', ranges: 4, state: undefined, signal: NEVER };
-  await copyTable({ ...options, onState: () => Promise.resolve() });
-  copied.abort();
-  await writing;
-  const untouched = Array.from({ length: 1_500 }, (_, number) => `k${number * 2 + 1}`);
-  const [here, there] = await Promise.all(
-    [from, to].map(async (store) => (await encodedTable(store, 't', {})).getMany(untouched)),
-  );
-  const valuesOf = (outcomes: NonNullable<typeof here>): unknown[] =>
-    outcomes.map((outcome) =>
-      outcome.status === 'found' ? [outcome.key, outcome.value, outcome.expiresAtMs] : outcome,
-    );
-  expect(valuesOf(there!)).toEqual(valuesOf(here!));
 });
 
 test('an export that was interrupted goes on, and its import holds the same', async () => {

@@ -14,13 +14,7 @@ import { RECORDED } from '../../../shared/drivers/conformance/run.ts';
 import { refused } from '../../../shared/drivers/common/driver-outcomes.ts';
 import { memoryDriver, type MemoryFaults, memoryState } from '../../../shared/drivers/memory.ts';
 import { DATASTORE_PROFILE } from '../../../shared/drivers/slow/profiles.ts';
-import {
-  type Driver,
-  type EntityVersion,
-  partBytes,
-  type PartName,
-  type Write,
-} from '../../../shared/store/contract/driver.ts';
+import { type Driver, type EntityVersion, partBytes, type Write } from '../../../shared/store/contract/driver.ts';
 import { failingNetwork } from '../../support/failing-network.ts';
 import { testFolder } from '../../support/folder.ts';
 import { listening } from '../../support/listening.ts';
@@ -135,17 +129,6 @@ async function presentOf(driver: Driver, write: Write): Promise<Write> {
   return write.kind === 'insert' || entity === undefined ? write : { ...write, version: entity.version };
 }
 
-const cutsLongParts: Alter = (driver) => ({
-  async read(requests, options) {
-    const found = await driver.read(requests, options);
-    return found.map((entity) => entity && { ...entity, parts: new Map([...entity.parts].map(cut)) });
-  },
-});
-
-function cut([name, bytes]: readonly [PartName, Uint8Array]): readonly [PartName, Uint8Array] {
-  return [name, bytes.subarray(0, 65_536)];
-}
-
 const PLANTED: readonly (readonly [what: string, alter: Alter, broken: RegExp])[] = [
   [
     'ignores conditions',
@@ -192,12 +175,7 @@ const PLANTED: readonly (readonly [what: string, alter: Alter, broken: RegExp])[
     () => ({ remove: async (removals) => removals.map(() => ({ kind: 'removed' })) }),
     /a removal at the present version removes/,
   ],
-  ['cuts long parts', cutsLongParts, /a part grows to 300 KB, shrinks and goes/],
 ];
-
-test('doctor finds nothing broken in a place that keeps every promise', async () => {
-  expect(await examine(altered(), QUICK)).toMatchObject({ broken: [], left: null });
-});
 
 test.each(PLANTED)('doctor finds a place broken that %s, and tells which promise', async (_, alter, broken) => {
   const examination = await examine(altered(alter), QUICK);
@@ -251,12 +229,4 @@ test('doctor tells what it could not remove', async () => {
   const told: string[] = [];
   const { left } = await examine(place, { ...QUICK, onLeft: (what) => told.push(what) });
   expect([left, ...told]).toEqual(['memory: no right to delete', 'memory: no right to delete']);
-});
-
-test.each([
-  ['gcp://p/d/e', 'gcp://PROJECT/DATABASE or azure://ACCOUNT'],
-  ['azure://a/table', 'gcp://PROJECT/DATABASE or azure://ACCOUNT'],
-  ['gcp://p?kind=K', 'takes the parameters namespace'],
-])('doctor refuses %s as a place', async (address, part) => {
-  await expect(placeOn(address, onDatastore())).rejects.toThrow(part);
 });

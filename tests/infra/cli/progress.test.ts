@@ -40,19 +40,6 @@ test('a terminal shows the plan’s progress in one line, which is drawn over an
   ]);
 });
 
-test('a file gets a line for each tenth of the plan, and for each failure', () => {
-  const events = [0, 0, 1, 1, 2].map(begun);
-  const lines = shown(false, [...events, failed])
-    .trimEnd()
-    .split('\n');
-  expect(lines.map((line) => line.slice(0, 12))).toEqual([
-    '0 of 10 runs',
-    '1 of 10 runs',
-    '2 of 10 runs',
-    'failed: HTTP',
-  ]);
-});
-
 /** What a command's progress looks like after each of these milliseconds. */
 function told(isTTY: boolean, ...atMs: number[]): string[] {
   const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY, columns: 60, rows: 24 });

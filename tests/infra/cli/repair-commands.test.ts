@@ -1,14 +1,13 @@
-// Repair over the wire: stored parts damaged through the drivers, on both emulators, and the
-// commands that look at a table and mend it.
+// The commands that look at a table whose stored parts were damaged through the driver, mend it and
+// copy it.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { startAzurite } from '../../../infra/emulators/azurite.ts';
 import type { Driver, Entity } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Store } from '../../../shared/store/index.ts';
-import { azureAt, datastoreAt } from '../../drivers/emulated.ts';
-import { damage, type Damage, type Edit, EDITS, picker, placesOf, storedEntities } from '../../store/damage.ts';
+import { datastoreAt } from '../../drivers/emulated.ts';
+import { damage, type Damage, type Edit, placesOf, storedEntities } from '../../store/damage.ts';
 import { testFolder } from '../../support/folder.ts';
 import { partName } from '../../support/ids.ts';
 import { onBothClouds, stowage } from './run-command.ts';
@@ -20,12 +19,6 @@ async function datastore(): Promise<Driver> {
   return datastoreAt('own', inject('embeddedEndpoint'), { projectId: 'stowage-repair-test' });
 }
 
-async function azureTables(): Promise<Driver> {
-  const azurite = await startAzurite({ inProcess: true });
-  onTestFinished(() => azurite.close());
-  return azureAt('own', azurite.endpoint, 'repair');
-}
-
 function storeOn(driver: Driver): Store {
   const store = openStore({ driver });
   onTestFinished(() => store.close());
@@ -33,73 +26,17 @@ function storeOn(driver: Driver): Store {
 }
 
 /** Text that hardly shrinks. */
-function valueOf(key: string, word: string): string {
-  return ['a', 'b', 'c'].map((part) => createHash('sha512').update(`${key} ${word} ${part}`).digest('base64')).join('');
-}
+const valueOf = (key: string) =>
+  ['a', 'b', 'c'].map((part) => createHash('sha512').update(`${key} ${part}`).digest('base64')).join('');
 
-/** Fills two dozen leaves, some with layers above their base, some merged. */
-async function filled(store: Store, name: string): Promise<Map<string, string>> {
+/** Fills two dozen leaves. */
+async function filled(store: Store, name: string): Promise<void> {
   const table = await store.table<string>(name, { order: 'key', containerBytesMax: 16_384 });
-  const items = KEYS.map((key) => ({ key, value: valueOf(key, 'first') }));
-  await table.putMany(items);
-  const values = new Map(items.map(({ key, value }) => [key, value]));
-  const gone = KEYS.filter((_, index) => index > 200 && index < 300 && index % 10 !== 0);
-  await table.deleteMany(gone);
-  for (const key of gone) values.delete(key);
-  expect((await store.vacuum(name, { quietMs: 0 })).merged).toBeGreaterThan(0);
-  for (const key of KEYS.filter((_, index) => index % 25 === 0)) {
-    values.set(key, valueOf(key, 'second'));
-    await table.put(key, values.get(key)!);
-  }
-  return values;
-}
-
-/** Reads every key; those that damage may have cost are put again. Gives how many had gone. */
-async function checked(store: Store, name: string, values: Map<string, string>, mayBeLost: (key: string) => boolean) {
-  const table = await store.table<string>(name);
-  const outcomes = await table.getMany(KEYS);
-  const lost = outcomes.filter((outcome) => {
-    const value = outcome.status === 'found' ? outcome.value : undefined;
-    if (value === values.get(outcome.key)) return false;
-    expect(mayBeLost(outcome.key), `${outcome.key} ${outcome.status}`).toBe(true);
-    expect([undefined, valueOf(outcome.key, 'first')]).toContain(value);
-    return true;
-  });
-  await table.putMany(lost.flatMap(({ key }) => (values.has(key) ? [{ key, value: values.get(key)! }] : [])));
-  await table.deleteMany(lost.flatMap(({ key }) => (values.has(key) ? [] : [key])));
-  return lost.length;
-}
-
-test.each([
-  ['Datastore', datastore],
-  ['Azure Tables', azureTables],
-] as const)('repair leaves no finding after each of six damaged parts on the emulator of %s', async (_, open) => {
-  const driver = await open();
-  const store = storeOn(driver);
-  const values = await filled(store, 'rounds');
-  const pick = picker(3);
-  for (let round = 0; round < 6; round += 1) {
-    const before = await storedEntities(driver, 'rounds');
-    const places = placesOf(before, 'rounds');
-    const { id, parts } = pick(before);
-    const done: Damage = { id, part: pick([...parts.keys()]), edit: pick(EDITS) };
-    await damage(driver, before, done, pick(before).id);
-    const { verified } = await store.repair('rounds', { save: () => Promise.resolve() });
-    expect({ done, findings: verified.findings }).toEqual({ done, findings: [] });
-    await checked(storeOn(reopened(driver)), 'rounds', values, (key) => {
-      const place = places.get(key);
-      return place?.id === id && (done.edit === 'removed' || place.part === done.part);
-    });
-  }
-});
-
-/** The same provider for a store that remembers nothing; closing it leaves the driver open. */
-function reopened(driver: Driver): Driver {
-  return { ...driver, close: () => Promise.resolve() };
+  await table.putMany(KEYS.map((key) => ({ key, value: valueOf(key) })));
 }
 
 /** Ten ways, each on a container of its own: pages, headers, a commit id, a leaf, the root. */
-async function damageInTenWays(driver: Driver, name: string): Promise<(key: string) => boolean> {
+async function damageInTenWays(driver: Driver, name: string): Promise<void> {
   const before = await storedEntities(driver, name);
   const places = placesOf(before, name);
   const leaves = [...new Set([...places.values()].map(({ id }) => id))];
@@ -118,17 +55,13 @@ async function damageInTenWays(driver: Driver, name: string): Promise<(key: stri
   });
   done.push({ id: before[0]!.id, part: HEADER, edit: 'flipped' });
   for (const one of done) await damage(driver, before, one, leaves.at(-1));
-  return (key) => {
-    const place = places.get(key);
-    return done.some(({ id, part, edit }) => place?.id === id && (edit === 'removed' || place.part === part));
-  };
 }
 
 test('commands find ten kinds of damage in a table, repair it and copy it to the other cloud', async () => {
   const driver = await datastore();
   const store = storeOn(driver);
-  const values = await filled(store, 'ten');
-  const mayBeLost = await damageInTenWays(driver, 'ten');
+  await filled(store, 'ten');
+  await damageInTenWays(driver, 'ten');
   const env = await onBothClouds();
   const [from, to] = ['gcp://stowage-repair-test', 'azure://devstoreaccount1/stowage'];
   const cwd = await testFolder();
@@ -161,12 +94,4 @@ test('commands find ten kinds of damage in a table, repair it and copy it to the
     code: 0,
     stdout: expect.stringContaining('Both hold the same') as string,
   });
-  const lost = await checked(
-    storeOn(azureAt('own', env['STOWAGE_TABLES_ENDPOINT']!, 'stowage')),
-    'ten',
-    values,
-    mayBeLost,
-  );
-  expect(lost).toBeGreaterThan(0);
-  expect(lost).toBeLessThan(KEYS.filter((key) => mayBeLost(key)).length + 1);
 });

@@ -96,7 +96,3 @@ test('a command from a checkout says versions and commit', async () => {
 test('a command from a package says nothing of sources, whatever repository it is installed in', async () => {
   expect(await sourceFacts('file:///project/node_modules/stowage/dist/cli.js')).toEqual({ versions: {}, commit: null });
 });
-
-test('outside of a repository there is no commit', async () => {
-  expect(await commitOf(folder)).toBeNull();
-});

@@ -38,10 +38,6 @@ run "as_by_default" {
   command = plan
 
   assert {
-    condition     = google_firestore_database.store.type == "DATASTORE_MODE" && google_firestore_database.store.delete_protection_state == "DELETE_PROTECTION_ENABLED"
-    error_message = "The database is protected."
-  }
-  assert {
     condition = { for one in google_cloud_run_service_iam_member.invoker : "${one.service} ${one.role}" => one.member } == {
       "stowage-dev-compare roles/run.invoker" = "user:caller@example.com"
       "stowage-dev-records roles/run.invoker" = "user:caller@example.com"
@@ -83,20 +79,6 @@ run "as_by_default" {
     condition     = length(google_monitoring_alert_policy.this) + length(google_monitoring_uptime_check_config.ready) + length(google_monitoring_notification_channel.mail) + length(google_billing_budget.monthly) + length(google_firestore_backup_schedule.daily) + length(google_cloud_scheduler_job.this) == 0
     error_message = "There are no alerts, budget, backups and schedules until they are asked for."
   }
-  assert {
-    condition = jsonencode([for one in jsondecode(google_monitoring_dashboard.this[0].dashboard_json).gridLayout.widgets : one.title]) == jsonencode([
-      "active instances",
-      "database: p99 in ms, as functions see it",
-      "database: reads and writes, a second",
-      "database: throttled requests, a second",
-      "requests answered 401 and 403, a second",
-      "requests answered 429, a second",
-      "requests answered 5xx, a second",
-      "requests, a second",
-      "requests, p99 in ms",
-    ])
-    error_message = "The dashboard has a chart of requests, instances and the database, alerts or not."
-  }
 }
 
 run "with_only_data" {
@@ -133,16 +115,12 @@ run "with_all_options" {
   }
 
   assert {
-    condition     = google_cloudfunctions2_function.this["records"].service_config[0].environment_variables["OTEL_SERVICE_NAME"] == "stowage-dev-records"
-    error_message = "A collector is told whose spans come."
+    condition     = google_cloudfunctions2_function.this["records"].service_config[0].min_instance_count == 1
+    error_message = "A warm instance is kept."
   }
   assert {
     condition     = google_firestore_database.store.point_in_time_recovery_enablement == "POINT_IN_TIME_RECOVERY_ENABLED" && google_firestore_backup_schedule.daily[0].retention == "1209600s"
     error_message = "Every version of a week is kept, and backups for 14 days."
-  }
-  assert {
-    condition     = google_cloudfunctions2_function.this["records"].service_config[0].min_instance_count == 1
-    error_message = "A warm instance is kept."
   }
   assert {
     condition     = jsonencode([for one in google_cloud_scheduler_job.this : [one.schedule, one.time_zone, one.attempt_deadline]]) == jsonencode([["0 4 * * *", "Etc/UTC", "1800s"]]) && contains(keys(google_project_service.needed), "cloudscheduler.googleapis.com")
@@ -181,16 +159,8 @@ run "with_all_options" {
     error_message = "A share counts over five minutes, and of a hundred requests at least."
   }
   assert {
-    condition     = alltrue([for one in google_monitoring_alert_policy.this["latency"].conditions : !strcontains(one.condition_threshold[0].filter, "compare") && strcontains(one.condition_threshold[0].filter, "stowage-dev-records")])
-    error_message = "The latency of cells says nothing."
-  }
-  assert {
     condition     = can(regex("^severity>=ERROR .*stowage-dev-vacuum.*cloud_scheduler_job", google_monitoring_alert_policy.this["vacuum fails"].conditions[0].condition_matched_log[0].filter))
     error_message = "What ends a scheduled run is read from the log."
-  }
-  assert {
-    condition     = google_billing_budget.monthly[0].amount[0].specified_amount[0].units == "20"
-    error_message = "A budget is set."
   }
 }
 

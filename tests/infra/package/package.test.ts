@@ -79,14 +79,6 @@ describe('a package', () => {
     },
   );
 
-  test.each(['records', 'vacuum'])('of %s checks by the small form of zod, with English alone', async (name) => {
-    for (const { sourceMapFile } of packages.filter((one) => one.name === name)) {
-      const sources = await sourcesIn(sourceMapFile);
-      expect(sources.filter((source) => source.includes('zod/v4/mini'))).not.toEqual([]);
-      expect(sources.filter((source) => /zod\/v4\/(classic|locales\/(?!en\.))/.test(source))).toEqual([]);
-    }
-  });
-
   test('for Google locks every dependency that the platform installs, in the version that is installed here', async () => {
     const dir = folderOf(packages, 'gcp', 'records');
     const lock = JSON.parse(await readFile(path.join(dir, 'package-lock.json'), 'utf8')) as {

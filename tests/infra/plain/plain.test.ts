@@ -146,15 +146,11 @@ const TAKES = 'takes gcp://PROJECT/kind:KIND';
 const TEMPLATE = 'no template of keys';
 
 test.each([
-  ['gcp://p', TAKES],
   ['gcp://p/kind:', TAKES],
-  ['gcp://p/table:T', TAKES],
   ['azure://a/kind:K', TAKES],
   ['azure://a/table:T?x=1', 'takes no parameters'],
-  ['gcp://p/kind:K?kind=x', '"kind"'],
   ['gcp://p/kind:K?ancestor=Tenant', 'KIND/ID'],
   [PLAIN, TEMPLATE, 'user'],
-  [PLAIN, TEMPLATE, '{}'],
   [PLAIN, TEMPLATE, '{a}}'],
 ])('plain entities at %s are refused: it says %s', async (plain, why, key = '{path}') => {
   const command = ['adopt', 't', '--plain', plain, '--to', STORE, '--key', key];
@@ -170,7 +166,6 @@ const AZURE_REFUSES = [
   [{ when: '2024-01-01T00:00:00.123456789Z', $plain: { types: { when: 'timestamp' } } }, 'finer than the 100 ns'],
   [{ $plain: { types: { a: 'float' } } }, '$plain is not as adopt writes it'],
   ['text', 'its value is no object'],
-  [new Map(), 'its value is no object'],
 ] as const;
 
 test.each(AZURE_REFUSES)('Azure Tables cannot hold %j, which is said of the property', (value, why) => {
@@ -183,7 +178,6 @@ const DATASTORE_REFUSES = [
   [{ set: new Set() }, 'set: its value is no object'],
   [{ when: '2024-01-01T00:00:00.1234567Z', $plain: { types: { when: 'timestamp' } } }, 'finer than the microseconds'],
   [{ other: ['User'], $plain: { types: { other: 'key' } } }, 'other: a key takes kinds and identifiers in turns'],
-  [{ when: 'today', $plain: { types: { when: 'timestamp' } } }, 'when: today is no moment'],
 ] as const;
 
 test.each(DATASTORE_REFUSES)('Datastore cannot hold %o, which is said of the property', (value, why) => {

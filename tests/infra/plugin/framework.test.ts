@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDeployed } from './stand-ins/deployed.ts';
 import { startProject } from './stand-ins/project.ts';
-import { makeTools, RECORDED, type Tools } from './stand-ins/stand-in-tools.ts';
+import { makeTools, type Tools } from './stand-ins/stand-in-tools.ts';
 
 const STACK = /^ +at .*:\d+:\d+/m;
 
@@ -61,22 +61,6 @@ describe('serverless', { timeout: 300_000 }, () => {
     expect(tools.calls.at(-1)).toBe('terraform ended in order');
   });
 
-  test('remove asks, and where nobody can answer touches nothing', async () => {
-    const { code, output } = await serverless('remove', '--delete-data', '--param', 'cloud=gcp');
-    expect(code).toBe(1);
-    expect(output).toContain('--yes agrees beforehand');
-    expect(tools.calls.filter((call) => /apply|destroy/.test(call))).toEqual([]);
-  });
-
-  test('compare in another project than the stage’s fails, names both, and touches nothing', async () => {
-    tools.answer({ to: 'terraform gcp show', stdout: JSON.stringify(RECORDED.gcp.state) });
-    const env = { GOOGLE_CLOUD_PROJECT: 'other-project' };
-    const { code, output } = await project.start(['compare', '--param', 'cloud=gcp'], env).ended;
-    expect(code).toBe(1);
-    expect(output).toContain('holds stowage-dev in some-project, and this command names stowage-dev in other-project');
-    expect(tools.calls.filter((call) => /plan|apply|destroy|databases update/.test(call))).toEqual([]);
-  });
-
   test('names the path of everything that is wrong, before any tool is called', async () => {
     const wrong = [
       'cloud=aws',
@@ -125,8 +109,6 @@ describe('serverless', { timeout: 300_000 }, () => {
       (yml) => yml.replace('/records.ts', '/recordz.ts'),
       ['functions.records.handler: there is no file functions/gcp/recordz.ts\n'],
     ],
-    ['another service’s name', (yml) => yml.replace('service: stowage', 'service: a-name-that-is-long'), ['2 to 11']],
-    ['no YAML', (yml) => yml.replace('provider:', 'provider: ['), ['Cannot parse "wrong.yml"']],
   ])('says what is wrong where serverless.yml has %s', async (_, change, parts) => {
     await writeFile(path.join(project.dir, 'wrong.yml'), change(await readFile(yml, 'utf8')));
     const { code, output } = await serverless('deploy', '--config', 'wrong.yml');

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { FUNCTIONS } from '../../../infra/package/package.ts';
-import { type FunctionSettings, scheduleOf } from '../../../infra/plugin/context/deploy-settings.ts';
+import { type FunctionSettings } from '../../../infra/plugin/context/deploy-settings.ts';
 
 const CLI = createRequire(import.meta.url).resolve('serverless/bin/serverless.js');
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -31,14 +31,6 @@ test('serverless.yml takes a stage’s own parameters', () => {
 test('both stages together ask for no more processors than a new project has', () => {
   const asked = [dev, prod].flatMap(({ functions }) => Object.values(functions).map((one) => one.instancesMax.gcp));
   expect(asked.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(20);
-});
-
-test('serverless.yml takes a schedule of the vacuum, a warm instance and a shared state as parameters', async () => {
-  const params = ['vacuum=0 4 * * 0', 'instancesMin=1', 'state=gs://some-bucket'];
-  const { provider, functions } = await print(...params.flatMap((one) => ['--param', one]));
-  expect(provider).toMatchObject({ state: 'gs://some-bucket' });
-  expect(scheduleOf(functions['vacuum']!)).toBe('0 4 * * 0');
-  expect(functions['records']).toMatchObject({ instancesMin: { gcp: 1, azure: 1 } });
 });
 
 test('serverless.yml declares the functions that this machine’s hosts run', () => {

@@ -1,5 +1,4 @@
-// What a run of Terraform is told and says: the place of its state, and advice after a refusal; and
-// how long a command waits for the clouds.
+// What a run of Terraform is told and says: the place of its state, and advice after a refusal.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -56,20 +55,6 @@ test.each([
 
 const attempts = () => vi.fn<() => Promise<string>>();
 const waiting = () => ({ log: () => {}, clock: testClock() });
-
-test('a patient call tries again until it succeeds', async () => {
-  const context = waiting();
-  const attempt = attempts().mockRejectedValueOnce(new Error('403')).mockResolvedValueOnce('done');
-  expect(await patiently(context, 'it failed', attempt)).toBe('done');
-  expect(context.clock.waitedMs()).toBe(10_000);
-});
-
-test('a patient call gives up when its time is over, with the last error', async () => {
-  const attempt = attempts().mockRejectedValue(new Error('403'));
-  const patient = patiently(waiting(), 'it failed', attempt, { patienceMs: 60_000 });
-  await expect(patient).rejects.toThrow('it failed: 403');
-  expect(attempt).toHaveBeenCalledTimes(7);
-});
 
 test('a patient call does not repeat what the user interrupted', async () => {
   const attempt = attempts().mockRejectedValue(new Interrupted('az was interrupted'));

@@ -1,8 +1,6 @@
-// Google's high-level client on the embedded server, and `stowage doctor` on Google's emulator.
-import { Datastore, PropertyFilter } from '@google-cloud/datastore';
+// Google’s high-level client on the embedded server.
+import { Datastore } from '@google-cloud/datastore';
 import { expect, inject, test } from 'vitest';
-import { placeAt } from '../../../../infra/cli/doctor/cloud-places.ts';
-import { examine } from '../../../../infra/cli/doctor/examine.ts';
 import { freshKind } from './protocol-service.ts';
 
 const client = new Datastore({ projectId: 'plain', apiEndpoint: inject('embeddedEndpoint') });
@@ -36,24 +34,4 @@ test('an ordinary entity of the high-level client is stored and comes back, unde
   const [keys] = await client.allocateIds(client.key([kind]), 2);
   await client.save(keys.map((key, n) => ({ key, data: { n } })));
   expect((await client.get(keys))[0]).toHaveLength(2);
-});
-
-test('a refusal of a query names the emulator that answers it', async () => {
-  const query = client.createQuery(freshKind()).filter(new PropertyFilter('n', '=', 1));
-  const refused = { code: 12, details: expect.stringContaining('--datastore google') };
-  await expect(client.runQuery(query)).rejects.toMatchObject(refused);
-  await expect(client.runAggregationQuery(client.createAggregationQuery(query).count())).rejects.toMatchObject(refused);
-});
-
-const endpoint = inject('firestoreEndpoint');
-test.skipIf(endpoint === '')('Google’s emulator keeps every promise over both transports', async () => {
-  const env = { DATASTORE_EMULATOR_HOST: endpoint.replace('http://', '') };
-  const place = await placeAt('--on', 'gcp://stowage-doctor', {
-    ask: () => Promise.reject(new Error('no tool is asked')),
-    env,
-  });
-  const options = { requests: 2, signal: new AbortController().signal, onLeft: () => {} };
-  const { transports, broken, left } = await examine(place, options);
-  expect(transports.map(({ transport }) => transport)).toEqual(['own', 'sdk']);
-  expect({ broken, left }).toEqual({ broken: [], left: null });
 });

@@ -11,7 +11,6 @@ import {
   namesOf,
   type Query,
   refuser,
-  remove,
   type Service,
   text,
   upsert,
@@ -36,11 +35,6 @@ export function readCases(declare: Declare): void {
     expect(Number(missing![0]!.version)).toBeGreaterThanOrEqual(Number(found![0]!.version));
   });
 
-  declare('a key that is asked for twice is found once', async (service, kind) => {
-    await service.commit([insert(key(kind, 'a'))]);
-    expect((await service.lookup([key(kind, 'a'), key(kind, 'a')])).found).toHaveLength(1);
-  });
-
   declare('a mask shows only what it names', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'), { x: text('1'), y: text('1') })]);
     const { found } = await service.lookup([key(kind, 'a')], { propertyMask: { paths: ['x', 'z'] } });
@@ -49,12 +43,6 @@ export function readCases(declare: Declare): void {
 
   invalid('a lookup without an identifier', (service, kind) => service.lookup([key(kind)]));
 
-  declare('what was deleted is missing', async (service, kind) => {
-    await service.commit([insert(key(kind, 'a'))]);
-    await service.commit([remove(key(kind, 'a'))]);
-    expect((await service.lookup([key(kind, 'a')])).missing).toHaveLength(1);
-  });
-
   const finds = (title: string, queryOf: (kind: string) => Omit<Query, 'kind'>, expected: string) =>
     declare(title, async (service, kind) => {
       await store(service, kind);
@@ -62,11 +50,6 @@ export function readCases(declare: Declare): void {
     });
 
   finds('a query of a kind finds its entities in the order of their keys', () => ({}), 'abcdef');
-  finds(
-    'a limit of zero finds nothing, in the order of keys',
-    () => ({ limit: { value: 0 }, order: [ascending('__key__')] }),
-    '',
-  );
   finds('a bound may be one key', (kind) => ({ filter: bound('EQUAL', kind, 'c') }), 'c');
   finds('a bound may leave its key out', (kind) => ({ filter: bound('GREATER_THAN', kind, 'c') }), 'def');
   finds('a bound may hold its key', (kind) => ({ filter: bound('LESS_THAN_OR_EQUAL', kind, 'c') }), 'abc');
@@ -113,13 +96,6 @@ export function readCases(declare: Declare): void {
     ]);
   });
 
-  declare('every result has a cursor', async (service, kind) => {
-    await store(service, kind);
-    const all = await service.query({ kind: [{ name: kind }] });
-    const rest = await service.query({ kind: [{ name: kind }], startCursor: all.entityResults![3]!.cursor! });
-    expect(namesOf(rest).join('')).toBe('ef');
-  });
-
   declare('the results after the last are none, and the answer says so', async (service, kind) => {
     await store(service, kind);
     expect((await service.query({ kind: [{ name: kind }] })).moreResults).toBe('NO_MORE_RESULTS');
@@ -152,12 +128,6 @@ export function readCases(declare: Declare): void {
     expect(namesOf(await service.query({ kind: [{ name: kind }] }, { partitionId }))).toEqual(['inside']);
   });
 
-  declare('a query shows only what its mask names', async (service, kind) => {
-    await service.commit([upsert(key(kind, 'a'), { x: integer(1), y: integer(2) })]);
-    const batch = await service.query({ kind: [{ name: kind }] }, { propertyMask: { paths: ['y'] } });
-    expect(Object.keys(batch.entityResults![0]!.entity!.properties!)).toEqual(['y']);
-  });
-
   const refused = (title: string, query: Query) =>
     invalid(title, (service, kind) => service.query({ kind: [{ name: kind }], ...query }));
   refused('a negative limit', { limit: { value: -1 } });
@@ -166,12 +136,7 @@ export function readCases(declare: Declare): void {
   refused('an empty kind in a query', { kind: [{ name: '' }] });
   refused('an empty filter', { filter: {} });
   refused('an AND of nothing', { filter: both() });
-  refused('a filter without a value', {
-    filter: { propertyFilter: { property: { name: '__key__' }, op: 'EQUAL', value: {} } },
-  });
   refused('a key filter by something else', { filter: comparison('__key__', 'EQUAL', text('a')) });
   refused('an order by nothing', { order: [ascending('')] });
   refused('a cursor that is none', { startCursor: Buffer.from('nonsense') });
-
-  invalid('a request without a query', (service) => service.client.runQuery({ projectId: 'suite' }));
 }

@@ -7,7 +7,6 @@ import {
   contentOf,
   type Declare,
   expectCode,
-  freshKind,
   insert,
   integer,
   key,
@@ -50,10 +49,6 @@ export function writeCases(declare: Declare): void {
     expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: '2' });
   });
 
-  declare('a delete of what does not exist is fine', async (service, kind) => {
-    await expect(service.commit([remove(key(kind, 'a'))])).resolves.toMatchObject({ mutationResults: [{ key: null }] });
-  });
-
   declare('a write that changes nothing keeps the version', async (service, kind) => {
     const first = await service.commit([upsert(key(kind, 'a'), { x: integer(1), y: text('é') })]);
     const second = await service.commit([upsert(key(kind, 'a'), { y: text('é'), x: integer(1) })]);
@@ -89,39 +84,6 @@ export function writeCases(declare: Declare): void {
   });
 
   invalid('a mutation without an operation', (service) => service.commit([{}]));
-
-  declare('the default mode needs a transaction', async (service, kind) => {
-    await expectCode(CODE.invalid, service.commit([upsert(key(kind, 'a'))], {}));
-  });
-
-  declare('a non-transactional commit may not name a transaction', async (service, kind) => {
-    const transaction = await service.begin();
-    await expectCode(
-      CODE.invalid,
-      service.commit([upsert(key(kind, 'a'))], { mode: 'NON_TRANSACTIONAL', transaction }),
-    );
-    await service.rollback(transaction);
-  });
-
-  declare('entities of different namespaces do not meet', async (service, kind) => {
-    const there = { ...key(kind, 'a'), partitionId: { projectId: 'suite', namespaceId: 'other' } };
-    await service.commit([upsert(key(kind, 'a'), { x: text('here') }), upsert(there, { x: text('there') })]);
-    expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 'here' });
-    expect(await contentOf(service, there)).toEqual({ x: 'there' });
-  });
-
-  declare('a result says when an entity was created and changed', async (service, kind) => {
-    const first = await service.commit([insert(key(kind, 'a'))]);
-    const second = await service.commit([upsert(key(kind, 'a'), { x: integer(1) })]);
-    expect(second.mutationResults![0]!.createTime).toEqual(first.mutationResults![0]!.createTime);
-    expect(second.mutationResults![0]!.createTime).not.toEqual(second.mutationResults![0]!.updateTime);
-  });
-
-  declare('a write at the current version is applied', async (service, kind) => {
-    const version = versionOf(await service.commit([insert(key(kind, 'a'), { x: integer(1) })]));
-    await service.commit([{ ...update(key(kind, 'a'), { x: integer(2) }), ...at(version) }]);
-    expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 2 });
-  });
 
   declare('a write at an old version with FAIL is FAILED_PRECONDITION and changes nothing', async (service, kind) => {
     const version = versionOf(await service.commit([insert(key(kind, 'a'), { x: integer(1) })]));
@@ -166,21 +128,6 @@ export function writeCases(declare: Declare): void {
     expect(await contentOf(service, key(kind, 'a'))).toEqual({ y: '1' });
   });
 
-  declare('a masked write that changes nothing keeps the version', async (service, kind) => {
-    const version = versionOf(await service.commit([insert(key(kind, 'a'), { x: text('1'), y: text('1') })]));
-    const patch = { ...update(key(kind, 'a'), { x: text('1') }), propertyMask: { paths: ['x'] } };
-    expect(versionOf(await service.commit([patch]))).toBe(version);
-  });
-
-  invalid('an empty path in a mask', (service, kind) =>
-    service.commit([{ ...upsert(key(kind, 'a')), propertyMask: { paths: [''] } }]),
-  );
-
-  declare('a transaction applies all its mutations', async (service, kind) => {
-    await service.commitIn(await service.begin(), [upsert(key(kind, 'a')), upsert(key(kind, 'b'))]);
-    expect((await service.lookup([key(kind, 'a'), key(kind, 'b')])).found).toHaveLength(2);
-  });
-
   declare('a transaction that fails applies none of its mutations', async (service, kind) => {
     await service.commit([insert(key(kind, 'b'), { x: integer(1) })]);
     const mutations = [upsert(key(kind, 'a')), insert(key(kind, 'b2')), insert(key(kind, 'b'))];
@@ -207,14 +154,6 @@ export function writeCases(declare: Declare): void {
   aborting('an entity that was missing and has come', [], insert);
   aborting('an entity that was there and is gone', [insert], remove);
 
-  declare('a change of what was not read does not abort', async (service, kind) => {
-    await service.commit([insert(key(kind, 'a')), insert(key(kind, 'b'))]);
-    const transaction = await begunWith(service, kind);
-    await service.commit([update(key(kind, 'b'), { x: integer(2) })]);
-    await service.commitIn(transaction, [update(key(kind, 'a'), { x: integer(1) })]);
-    expect(await contentOf(service, key(kind, 'a'))).toEqual({ x: 1 });
-  });
-
   declare('a transaction reads the state of its beginning', async (service, kind) => {
     await service.commit([insert(key(kind, 'a'), { x: text('old') }), insert(key(kind, 'gone'))]);
     const transaction = await service.begin();
@@ -234,12 +173,6 @@ export function writeCases(declare: Declare): void {
     await expectCode(CODE.invalid, service.lookup([key(kind, 'a')], { readOptions: { transaction: rolledBack } }));
   });
 
-  declare('a rollback of what has ended is fine', async (service, kind) => {
-    const transaction = await service.begin();
-    await service.commitIn(transaction, [upsert(key(kind, 'a'))]);
-    await expect(service.rollback(transaction)).resolves.toBeDefined();
-  });
-
   declare('an id of no transaction is INVALID_ARGUMENT', async (service, kind) => {
     const nobody = Buffer.from('nobody');
     await expectCode(CODE.invalid, service.commitIn(nobody, [upsert(key(kind, 'a'))]));
@@ -253,12 +186,6 @@ export function writeCases(declare: Declare): void {
     });
     await service.commitIn(transaction as Uint8Array, [upsert(key(kind, 'a'))]);
     expect(await contentOf(service, key(kind, 'a'))).toEqual({});
-  });
-
-  declare('a commit may be a transaction of its own, with a commit time', async (service, kind) => {
-    const single = { mode: 'TRANSACTIONAL' as const, singleUseTransaction: { readWrite: {} } };
-    const { commitTime } = await service.commit([upsert(key(kind, 'a')), upsert(key(kind, 'b'))], single);
-    expect(Number(commitTime!.seconds)).toBeGreaterThan(0);
   });
 
   declare('mutations of one entity are applied in order', async (service, kind) => {
@@ -281,15 +208,5 @@ export function writeCases(declare: Declare): void {
       [remove(a), update(a)],
     ])
       await expectCode(CODE.invalid, service.commitIn(await service.begin(), sequence));
-  });
-
-  declare('base versions count in transactions too', async (service, kind) => {
-    const version = versionOf(await service.commit([insert(key(kind, 'a'))]));
-    await service.commit([update(key(kind, 'a'), { x: integer(1) })]);
-    const stale = { ...update(key(kind, 'a'), { x: integer(2) }), ...at(version) };
-    await expectCode(
-      CODE.precondition,
-      service.commitIn(await service.begin(), [upsert(key(freshKind(), 'b')), stale]),
-    );
   });
 }
