@@ -132,7 +132,7 @@ test.each(BAD_NAMES)('the table name %j is refused', async (name) => {
 });
 
 test.each([
-  ...[0, -1, 1.5, Number.NaN].map((ttlMs) => ({ ttlMs })),
+  ...[0, -1, 1.5, Number.NaN, Number.MAX_SAFE_INTEGER].map((ttlMs) => ({ ttlMs })),
   ...[0, -5, Number.NaN].map((timeoutMs) => ({ timeoutMs })),
   ...[-1, 1.5, 9e15].map((expiresAtMs) => ({ expiresAtMs })),
   { expiresAtMs: 1, ttlMs: 1 },

@@ -239,34 +239,3 @@ test('a purge drops exactly the dead records, and lookups find the same as befor
   }
   expect(most).toBeGreaterThan(50);
 });
-
-const nth = (index: number): string => KEYS[index]!;
-
-test('a purge writes all live records into new pages', () => {
-  const living = Array.from({ length: 200 }, (_, index) =>
-    put(nth(index), 1, index < 20 || index === 100 ? 5 : undefined),
-  );
-  const snapshot = leafOf(living);
-  const { pages } = snapshot.header;
-  const nowMs = 6 + PURGE_AFTER_MS;
-  expect([nowMs - 1, nowMs].map((atMs) => deadRecords(snapshot, atMs))).toEqual([0, 21]);
-  // Merging all layers, on the other hand, leaves pages without changes as they are.
-  expect(evaluated(snapshot, [], { nowMs, mergesAll: true }).pages).toEqual(pages);
-  const evaluation = evaluated(snapshot, [], { nowMs, purges: true });
-  expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages);
-  expect(evaluation.pages.length).toBeLessThan(pages.length);
-  expect(evaluation.pages.every(({ number }) => number >= snapshot.header.nextNumber)).toBe(true);
-  expect(evaluation.pages[0]!.low.length).toBe(0);
-  const model: Model = new Map(
-    KEYS.slice(20, 200).flatMap((key) => (key === nth(100) ? [] : [[key, { fill: 1, expiresAtMs: undefined }]])),
-  );
-  expectModel(after(snapshot, evaluation), model, nowMs, KEYS);
-});
-
-test('a change in the same commit as a purge takes effect', () => {
-  const snapshot = leafOf(KEYS.map((key) => put(key, 1, 5)));
-  const nowMs = 6 + PURGE_AFTER_MS;
-  const purged = after(snapshot, evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));
-  expect(recordsIn(purged.header.pages)).toBe(1);
-  expectModel(purged, new Map([[nth(7), { fill: 2, expiresAtMs: undefined }]]), nowMs, KEYS);
-});

@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { VacuumReport } from '../../../shared/store/index.ts';
 import { faultsOf, leavesOf, storedNode } from './tree-of.ts';
 import { begun, items, keys, opened, retireOne } from './table-steps.ts';
 import { damage, isWriteOf, key, text, World } from './world.ts';
@@ -166,15 +165,6 @@ test('a vacuum whose time is over reports what it did and where the next one goe
   expect(leavesOf(world.state, 't')).toHaveLength(2);
   expect(before - merged).toBe(2);
   expect(faultsOf(world.state, 't')).toEqual([]);
-});
-
-test('a vacuum tells as it goes on what it has done', async () => {
-  const { world, vacuumer } = await sparse(ROOMY);
-  const merged: number[] = [];
-  const onProgress = (report: VacuumReport): void => void merged.push(report.merged);
-  const last = await world.run(vacuumer.store.vacuum('t', { quietMs: 0, onProgress }));
-  expect(merged.length).toBeGreaterThan(0);
-  expect(merged.at(-1)).toBeLessThanOrEqual(last.merged);
 });
 
 test('a vacuum refuses a cursor that another table gave, or nobody', async () => {

@@ -100,21 +100,6 @@ test.each([
   expect(await keysBy(world, table)).toEqual(kept);
 });
 
-test('rules 27, 28: a retired leaf whose merger died is read as it is, and the next writer absorbs it', async () => {
-  const { world, kept, retired, low } = await retiring();
-  const { process: reader, table: read } = await newcomer(world);
-  expect(await keysBy(world, read)).toEqual(kept);
-  expect(await world.run(read.get(low + '!'))).toBeUndefined();
-  expect(reader.writes).toEqual([]);
-
-  const { process: writer, table: written } = await newcomer(world);
-  await world.run(written.put(low + '!', text('new')));
-  expect(written.stats().merges).toBe(1);
-  expect(writer.writes.filter(({ kind }) => kind === 'insert')).toEqual([]);
-  expect(orphansOf(world.state, 't')).toEqual([retired]);
-  expect(await keysBy(world, read)).toEqual([...kept, low + '!'].toSorted());
-});
-
 function isChangeOf(id: string): (call: MemoryCall) => boolean {
   return (call) => isWriteOf('replace', id)(call) || isWriteOf('patch', id)(call);
 }
