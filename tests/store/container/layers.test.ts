@@ -12,46 +12,6 @@ import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
 import { snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
-function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[]): void {
-  const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
-  expect(new Set(slots).size).toBe(slots.length);
-  expect(
-    layersOf(header)
-      .slice(1)
-      .every((rows) => rows.length > 0),
-  ).toBe(true);
-  for (const { ref } of written)
-    expect(header.pages.some(({ slot, number }) => slot === ref.slot && number === ref.number)).toBe(true);
-}
-
-test('after random changes, a lookup finds the newest record of each key', () => {
-  let deepest = 0;
-  let merges = 0;
-  for (let seed = 1; seed <= 25; seed += 1) {
-    const random = seededRandom(seed);
-    const below = (count: number): number => Math.floor(random() * count);
-    const model: Model = new Map();
-    let snapshot = snapshotWith({});
-    let nowMs = 1_000;
-    for (let round = 1; round <= 30; round += 1) {
-      nowMs += below(2) * PURGE_AFTER_MS;
-      const size = [1, 3, 15, 60][below(4)]!;
-      const changes = randomChanges(random, KEYS, model, { count: size, fill: 1 + (round % 250), nowMs });
-      const mergesAll = below(12) === 0;
-      const before = snapshot.header.layers.length;
-      const evaluation = evaluated(snapshot, changes, { nowMs, mergesAll });
-      snapshot = after(snapshot, evaluation);
-      expectSound(snapshot, evaluation.written);
-      expectModel(snapshot, model, nowMs, KEYS);
-      expect(mergesAll && snapshot.header.layers.length > 0).toBe(false);
-      deepest = Math.max(deepest, snapshot.header.layers.length);
-      if (snapshot.header.layers.length < before) merges += 1;
-    }
-  }
-  expect(deepest).toBeGreaterThan(3);
-  expect(merges).toBeGreaterThan(10);
-});
-
 function key(index: number): string {
   return `k${String(index).padStart(4, '0')}`;
 }

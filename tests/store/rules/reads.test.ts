@@ -39,14 +39,6 @@ test('outcomes that getMany gave at its deadline do not change when the reply co
   expect(outcomes.map(({ status }) => status)).toEqual(['failed', 'failed']);
 });
 
-test('rule 19: reads that wait to be sent share one request', async () => {
-  const { world, a, tableA } = await twoProcesses();
-  await fill(world, tableA, 0, 5);
-  a.takeCalls();
-  await world.run(Promise.all(Array.from({ length: 50 }, (_, number) => tableA.get(key(number % 5)))));
-  expect(a.calls.length).toBeLessThan(5);
-});
-
 test('checks at a near provider share requests, and none of them waits for a lost reply', async () => {
   const { world, a, tableA } = await twoProcesses();
   await world.run(tableA.put('k', 'old'));
