@@ -1,7 +1,9 @@
 // A leaf absorbs its right neighbour: no record is lost, found twice or revived.
 import {
   fitsTogether,
+  copyOf,
   joinedSnapshot,
+  relinkedSnapshot,
   retiredHeader,
   strippedHeader,
 } from '../../../shared/store/container/join-leaves.ts';
@@ -23,7 +25,7 @@ import { childId, EMPTY_LEAF, pageOfRecords, RULES, snapshotWith, TABLE, unread,
 
 const NOW_MS = 1_000;
 
-const [LEFT, RIGHT, BEYOND] = ['1', '2', '3'].map(childId) as [never, never, never];
+const [LEFT, RIGHT, BEYOND, COPY] = ['1', '2', '3', '4'].map(childId) as [never, never, never, never];
 const [LOW, MIDDLE, HIGH] = ['k000', 'k150', 'k300'].map((key) => Buffer.from(key)) as [Buffer, Buffer, Buffer];
 
 /** The node that a provider stores after this write, decoded from its bytes. */
@@ -114,6 +116,26 @@ describe('rule 27: a joined leaf', () => {
     });
   });
 
+  test('rule 13: gives moved pages fresh numbers and free slots, and leaves those of the left leaf alone', () => {
+    forPairs(({ left, right }) => {
+      const dead = left.header.deadSlots.map(({ slot }) => slot);
+      const { pages, nextNumber } = joinedSnapshot(left, right, RULES).header;
+      const own = new Set(left.header.pages.map(({ number }) => number));
+      const moved = pages.filter(({ number }) => !own.has(number));
+      const first = Math.max(left.header.nextNumber, right.header.nextNumber);
+      expect(moved.map(({ number }) => number).toSorted((a, b) => a - b)).toEqual(
+        right.header.pages.map((_, index) => first + index),
+      );
+      expect(nextNumber).toBe(first + right.header.pages.length);
+      const slots = pages.map(({ slot }) => slot);
+      expect(new Set([...slots, ...dead]).size).toBe(slots.length + dead.length);
+      const staying = pages.filter(({ number }) => own.has(number));
+      expect(staying.map(({ slot, crc }) => [slot, crc])).toEqual(
+        left.header.pages.map(({ slot, crc }) => [slot, crc]),
+      );
+    });
+  });
+
   test('is split in the same commit if it is too large, with a replace of the left part', () => {
     let splits = 0;
     forPairs(({ left, right, model }, random) => {
@@ -200,6 +222,28 @@ test('rule 30: a stripped leaf keeps bounds, link, numbers and commit ids, and n
     lastSplit: undefined,
   });
   expect(() => strippedHeader(leaf().header, stripping, 5)).toThrow('only a retired leaf');
+});
+
+test('rule 27: only a live leaf absorbs, and only the retired leaf that it links to; only a retired leaf is copied', () => {
+  const left = snapshotWith({ container: LEFT, high: MIDDLE, right: RIGHT });
+  const right = leaf({ state: 'retired' });
+  const wrong: [Snapshot, Snapshot][] = [
+    [left, leaf()],
+    [left, leaf({ state: 'merged' })],
+    [left, leaf({ state: 'retired', container: BEYOND })],
+    [snapshotWith({ ...left.header, state: 'retired' }), right],
+  ];
+  for (const pair of wrong) expect(() => joinedSnapshot(...pair, RULES)).toThrow('only a live leaf absorbs');
+  expect(joinedSnapshot(left, right, RULES).header.high).toEqual(HIGH);
+  const input = { attempt: ATTEMPT, nowMs: 0, container: COPY };
+  expect(() => copyOf(leaf(), input, RULES)).toThrow('only a retired leaf');
+});
+
+test('rule 27: a leaf that links to the copy names the retired leaf neither as its neighbour nor as a split part', () => {
+  const left = leaf({ container: LEFT, low: LOW, high: MIDDLE, right: RIGHT });
+  const { header, ...rest } = relinkedSnapshot(left, COPY);
+  expect(header).toEqual({ ...left.header, right: COPY, lastSplit: undefined });
+  expect({ ...rest, header: left.header }).toEqual(left);
 });
 
 test('a leaf that absorbs one neighbour after another keeps using low slots', () => {
