@@ -2,7 +2,7 @@
 // unstorage publishes none: its driver is held to the documented interface here.
 import { randomBytes } from 'node:crypto';
 import { Keyv } from 'keyv';
-import { createStorage, restoreSnapshot, snapshot } from 'unstorage';
+import { createStorage } from 'unstorage';
 import { describe, expect, test } from 'vitest';
 import { KeyvStowage } from '../../shared/adapters/keyv.ts';
 import { StowageLevel } from '../../shared/adapters/level.ts';
@@ -174,18 +174,6 @@ describe.each<Order>(['hash', 'key'])('unstorage in a table of order %s', (order
       expect(await storage.getItem('c')).toBe(1);
       expect((await storage.getMeta('c')).ttl).toBeUndefined();
     }
-  });
-
-  test('is mounted beside others, and restored from a snapshot', async () => {
-    const { storage, driver } = await made();
-    const outer = createStorage();
-    outer.mount('mounted', driver);
-    await restoreSnapshot(outer, { 'mounted:x:1': 'one', 'elsewhere:x': 'two' });
-    expect((await outer.getKeys('mounted')).toSorted()).toEqual(['mounted:x:1']);
-    expect(await storage.getKeys()).toEqual(['x:1']);
-    expect(await snapshot(outer, 'mounted')).toEqual({ 'x:1': 'one' });
-    await outer.clear('mounted');
-    expect(await outer.getKeys()).toEqual(['elsewhere:x']);
   });
 });
 

@@ -38,20 +38,6 @@ async function backup(from: Driver, meanwhile: (entity: number) => Promise<void>
   return to;
 }
 
-test('a backup of one moment is a table of that moment, which goes on', async () => {
-  const driver = memoryDriver();
-  const table = await storeOn(driver).table<string>('t', SMALL);
-  await put(table, KEYS, 1);
-  const copy = await backup(driver, async () => {});
-  await put(table, KEYS, 2);
-  const restored = storeOn(copy);
-  expect(await restored.verify('t')).toMatchObject({ findingCount: 0, records: KEYS.length });
-  const again = await restored.table<string>('t', SMALL);
-  expect((await again.get(KEYS[7]!))?.value).toBe(value(KEYS[7]!, 1));
-  await put(again, KEYS, 3);
-  expect(await restored.verify('t')).toMatchObject({ findingCount: 0, records: KEYS.length });
-});
-
 test('a backup of many moments fails a verification, is made whole by a repair, and has no wrong value', async () => {
   const driver = memoryDriver();
   const table = await storeOn(driver).table<string>('t', SMALL);

@@ -14,7 +14,7 @@ import { planCommit, insertOf, replaceOf } from '../../../shared/store/container
 import { fits, sizesOf } from '../../../shared/store/container/container-size.ts';
 import { peekPage, type Snapshot, snapshotOf } from '../../../shared/store/container/snapshot.ts';
 import type { Write } from '../../../shared/store/contract/driver.ts';
-import { commitIdAt, encodeHeader, type Header } from '../../../shared/store/format/header.ts';
+import { encodeHeader, type Header } from '../../../shared/store/format/header.ts';
 import { nodeId } from '../../../shared/store/format/entity-ids.ts';
 import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
 import { recordsOf } from '../../../shared/store/format/page-body.ts';
@@ -24,7 +24,6 @@ import { after, ATTEMPT, evaluated, expectModel, KEYS, type Model, planInput, ra
 import { childId, EMPTY_LEAF, pageOfRecords, RULES, snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
 const NOW_MS = 1_000;
-const COMMIT_RULES = { ...RULES, splitLimits: RULES.limits };
 
 const [LEFT, RIGHT, BEYOND, COPY] = ['1', '2', '3', '4'].map(childId) as [never, never, never, never];
 const [LOW, MIDDLE, HIGH] = ['k000', 'k150', 'k300'].map((key) => Buffer.from(key)) as [Buffer, Buffer, Buffer];
@@ -137,22 +136,6 @@ describe('rule 27: a joined leaf', () => {
     });
   });
 
-  test('is written by a replace, with changes of both ranges, and reads back the same', () => {
-    forPairs(({ left, right, model }, random) => {
-      const joined = joinedSnapshot(left, right, RULES);
-      const changes = randomChanges(random, KEYS, model, { count: randomInt(random, 40), fill: 99, nowMs: NOW_MS });
-      const plan = planCommit(inputFor(joined, changes), COMMIT_RULES);
-      if (plan.kind !== 'update') throw new Error(`planned ${plan.kind}`);
-      expect(plan.write).toMatchObject({ kind: 'replace', id: left.id, version: left.version });
-      const next = stored(plan.write);
-      expectModel(next, model, NOW_MS, KEYS);
-      expect(next.header).toMatchObject({ low: LOW, high: HIGH, right: BEYOND, deadSlots: [] });
-      expect(next.header.commitCount).toBe(left.header.commitCount + 1);
-      expect(commitIdAt(next.header, next.header.commitCount)).toBe(ATTEMPT);
-      expect(next.header.nextNumber).toBeGreaterThanOrEqual(joined.header.nextNumber);
-    });
-  });
-
   test('is split in the same commit if it is too large, with a replace of the left part', () => {
     let splits = 0;
     forPairs(({ left, right, model }, random) => {
@@ -203,24 +186,6 @@ function inputFor(snapshot: Snapshot, changes: Parameters<typeof evaluated>[1]) 
   return planInput(snapshot, evaluation, { mustReplace: true, nowMs: NOW_MS });
 }
 
-test('rule 27: a copy has the records of the retired leaf and a fresh id, and names it as its origin', () => {
-  forPairs(({ right, model }) => {
-    const retired = { ...right, header: { ...right.header, commitIds: Buffer.from(ATTEMPT, 'hex') } };
-    const copy = copyOf(retired, { attempt: ATTEMPT, nowMs: 7, container: COPY }, RULES);
-    const next = stored(insertOf(nodeId(TABLE, copy.incarnation, COPY), copy, ATTEMPT));
-    expect(layersIn(next)).toEqual(layersIn(right));
-    expectModel(next, model, NOW_MS, KEYS.slice(150));
-    expect(next.header).toMatchObject({ state: 'live', container: COPY, low: MIDDLE, high: HIGH, right: BEYOND });
-    expect(next.header).toMatchObject({ createdAtMs: 7, origin: { id: right.id, version: right.version } });
-    expect([next.header.commitIds.length, next.header.commitCount]).toEqual([0, right.header.commitCount + 1]);
-    const { pages } = next.header;
-    expect(pages.map(({ slot }) => slot)).toEqual(pages.map((_, index) => index));
-    expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => right.header.nextNumber + index));
-    expect(next.header.nextNumber).toBe(right.header.nextNumber + pages.length);
-    expect([next.header.freezeMs, next.header.lastSplit]).toEqual([0, undefined]);
-  });
-});
-
 const PARTS = { parts: [{ low: HIGH, container: BEYOND }], commit: 1 };
 
 /** A leaf of one page, between two others. */
@@ -229,18 +194,6 @@ function leaf(header: Partial<Header> = {}): Snapshot {
   const bounds = { container: RIGHT, low: MIDDLE, high: HIGH, right: BEYOND, deadSlots: [{ slot: 3, chunksMost: 1 }] };
   return snapshotWith({ ...bounds, pages, freezeMs: 20, lastSplit: PARTS, ...header });
 }
-
-test('rule 26: retiring a leaf changes only its state', () => {
-  const { header } = leaf();
-  const commitIds = Buffer.from(ATTEMPT, 'hex');
-  expect(retiredHeader(header, ATTEMPT)).toEqual({
-    ...header,
-    state: 'retired',
-    commitCount: header.commitCount + 1,
-    commitIds,
-    freezeMs: 0,
-  });
-});
 
 test.each([
   ['the leftmost leaf, or a root', { low: Buffer.alloc(0) }],

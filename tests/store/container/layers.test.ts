@@ -12,46 +12,6 @@ import { positionsOf } from '../../../shared/store/format/position.ts';
 import { after, evaluated, expectModel, KEYS, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
 import { snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
-function expectSound({ header }: Snapshot, written: readonly { ref: PageRef }[]): void {
-  const slots = [...header.pages, ...header.deadSlots].map(({ slot }) => slot);
-  expect(new Set(slots).size).toBe(slots.length);
-  expect(
-    layersOf(header)
-      .slice(1)
-      .every((rows) => rows.length > 0),
-  ).toBe(true);
-  for (const { ref } of written)
-    expect(header.pages.some(({ slot, number }) => slot === ref.slot && number === ref.number)).toBe(true);
-}
-
-test('after random changes, a lookup finds the newest record of each key', () => {
-  let deepest = 0;
-  let merges = 0;
-  for (let seed = 1; seed <= 25; seed += 1) {
-    const random = seededRandom(seed);
-    const below = (count: number): number => Math.floor(random() * count);
-    const model: Model = new Map();
-    let snapshot = snapshotWith({});
-    let nowMs = 1_000;
-    for (let round = 1; round <= 30; round += 1) {
-      nowMs += below(2) * PURGE_AFTER_MS;
-      const size = [1, 3, 15, 60][below(4)]!;
-      const changes = randomChanges(random, KEYS, model, { count: size, fill: 1 + (round % 250), nowMs });
-      const mergesAll = below(12) === 0;
-      const before = snapshot.header.layers.length;
-      const evaluation = evaluated(snapshot, changes, { nowMs, mergesAll });
-      snapshot = after(snapshot, evaluation);
-      expectSound(snapshot, evaluation.written);
-      expectModel(snapshot, model, nowMs, KEYS);
-      expect(mergesAll && snapshot.header.layers.length > 0).toBe(false);
-      deepest = Math.max(deepest, snapshot.header.layers.length);
-      if (snapshot.header.layers.length < before) merges += 1;
-    }
-  }
-  expect(deepest).toBeGreaterThan(3);
-  expect(merges).toBeGreaterThan(10);
-});
-
 function key(index: number): string {
   return `k${String(index).padStart(4, '0')}`;
 }
@@ -238,35 +198,4 @@ test('a purge drops exactly the dead records, and lookups find the same as befor
     most = Math.max(most, dead);
   }
   expect(most).toBeGreaterThan(50);
-});
-
-const nth = (index: number): string => KEYS[index]!;
-
-test('a purge writes all live records into new pages', () => {
-  const living = Array.from({ length: 200 }, (_, index) =>
-    put(nth(index), 1, index < 20 || index === 100 ? 5 : undefined),
-  );
-  const snapshot = leafOf(living);
-  const { pages } = snapshot.header;
-  const nowMs = 6 + PURGE_AFTER_MS;
-  expect([nowMs - 1, nowMs].map((atMs) => deadRecords(snapshot, atMs))).toEqual([0, 21]);
-  // Merging all layers, on the other hand, leaves pages without changes as they are.
-  expect(evaluated(snapshot, [], { nowMs, mergesAll: true }).pages).toEqual(pages);
-  const evaluation = evaluated(snapshot, [], { nowMs, purges: true });
-  expect(evaluation.written.map(({ ref }) => ref)).toEqual(evaluation.pages);
-  expect(evaluation.pages.length).toBeLessThan(pages.length);
-  expect(evaluation.pages.every(({ number }) => number >= snapshot.header.nextNumber)).toBe(true);
-  expect(evaluation.pages[0]!.low.length).toBe(0);
-  const model: Model = new Map(
-    KEYS.slice(20, 200).flatMap((key) => (key === nth(100) ? [] : [[key, { fill: 1, expiresAtMs: undefined }]])),
-  );
-  expectModel(after(snapshot, evaluation), model, nowMs, KEYS);
-});
-
-test('a change in the same commit as a purge takes effect', () => {
-  const snapshot = leafOf(KEYS.map((key) => put(key, 1, 5)));
-  const nowMs = 6 + PURGE_AFTER_MS;
-  const purged = after(snapshot, evaluated(snapshot, [put(nth(7), 2)], { nowMs, purges: true }));
-  expect(recordsIn(purged.header.pages)).toBe(1);
-  expectModel(purged, new Map([[nth(7), { fill: 2, expiresAtMs: undefined }]]), nowMs, KEYS);
 });

@@ -63,36 +63,6 @@ test('a commit drops the parts of the last split rather than split the container
   expect(update(snapshot, {}, limits).stored.lastSplit).toBeUndefined();
 });
 
-test('a split for contention asks for no freeze and names its parts and earlier ones; the new nodes name none', () => {
-  const planned = plan(leaf({ lastSplit: PARTS, freezeMs: 30 }), { splitInto: 4 });
-  if (planned.kind !== 'split') throw new Error(`planned ${planned.kind}`);
-  const { header } = planned.left;
-  const lows = header.lastSplit!.parts.map(({ low }) => Buffer.from(low).toString());
-  expect(lows.at(-1)).toBe('m');
-  expect(lows).toEqual([...planned.inserts.map(({ low }) => Buffer.from(low).toString()), 'm']);
-  expect(planned.inserts.length).toBeGreaterThan(1);
-  expect([header.freezeMs, header.lastSplit?.commit]).toEqual([0, 2]);
-  expect(planned.inserts.map(({ freezeMs, lastSplit }) => [freezeMs, lastSplit])).toEqual(
-    planned.inserts.map(() => [0, undefined]),
-  );
-});
-
-/** The write of an update, or of the left node of a split. */
-function writeOf(planned: Plan) {
-  if (planned.kind === 'update') return planned.write;
-  if (planned.kind === 'split') return planned.left.write;
-  throw new Error(`planned ${planned.kind}`);
-}
-
-test.each([{}, { splitInto: 2 }])('rule 27: with mustReplace the node is replaced with all its pages: %j', (asked) => {
-  const parts = ({ parts: sent }: ReturnType<typeof writeOf>) => sent.map(({ name }) => name);
-  const patch = writeOf(plan(leaf(), asked));
-  const whole = writeOf(plan(leaf(), { ...asked, mustReplace: true }));
-  expect([patch.kind, whole.kind]).toEqual(['patch', 'replace']);
-  expect(parts(whole)).toEqual(expect.arrayContaining(['h', 'c', 'p0', 'p1']));
-  expect(parts(patch)).not.toContain('p0');
-});
-
 function node(low: string, container: number): Header {
   return { ...EMPTY_LEAF, low: Buffer.from(low), container: hexId(container.toString(16).padStart(16, '0')) };
 }

@@ -7,7 +7,6 @@ import { countRecords, rowsToCount } from '../../../shared/store/container/count
 import type { Range } from '../../../shared/store/container/layers.ts';
 import { fromStoredHeader, type Snapshot, storedHeaderOf } from '../../../shared/store/container/snapshot.ts';
 import { compareBytes } from '../../../shared/store/format/bytes.ts';
-import { hexId } from '../../support/ids.ts';
 import { after, change, evaluated, expectModel, leafOf, type Model, put, randomChanges, remove } from './changes.ts';
 import { snapshotWith, TABLE, unread, withRows } from './nodes.ts';
 
@@ -145,11 +144,4 @@ test('a clear of a whole leaf of one layer opens no page, and takes one number p
   expect(cleared.dropped.length).toBe(leaf.header.pages.length);
   expect(cleared.nextNumber).toBe(leaf.header.nextNumber + 400);
   expect(rowsToCount(leaf.header, ALL)).toEqual([]);
-});
-
-test('a clear made for another incarnation changes nothing', () => {
-  const leaf = leafOf([put('a', 1)]);
-  const other = evaluated(leaf, [clear('', undefined, hexId('0000000000000009'))]);
-  expect(other).toMatchObject({ appliedCount: 0, verdicts: [{ kind: 'unchanged' }] });
-  expect(other.pages).toEqual(leaf.header.pages);
 });

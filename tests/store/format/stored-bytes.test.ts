@@ -19,7 +19,6 @@ import {
   type Header,
   type NodeState,
 } from '../../../shared/store/format/header.ts';
-import { PageContent, type PageRef } from '../../../shared/store/format/page-table.ts';
 import { type Page, parsePage, recordAt } from '../../../shared/store/format/page-body.ts';
 import { openStore } from '../../../shared/store/index.ts';
 import { pageOfRecords } from '../container/nodes.ts';
@@ -248,35 +247,4 @@ test('a header with an unknown state is refused', () => {
   expect(Buffer.from(encodeHeader({ ...header(), state: 'retired' }))[4]).toBe(3);
   merged[4] = 5;
   expect(() => decodeHeader(resealed(merged))).toThrow(new RangeError('header holds the unknown tag 5'));
-});
-
-test('a page table that copies rows from the version before equals one that is encoded anew', () => {
-  let draws = 7;
-  const below = (limit: number): number => (draws = (draws * 48_271) % 0x7fff_ffff) % limit;
-  const row = (low: number, records = below(300)): PageRef => ({
-    low: Buffer.from(String(low).padStart(4, '0')),
-    slot: below(200),
-    records,
-    sealedBytes: below(70_000),
-    number: below(1e9),
-    crc: below(2e9),
-    compression: below(3),
-    mayHoldDead: below(2) === 0,
-    chunksMost: below(3),
-    fingerprints: below(2) === 0 ? undefined : Uint8Array.from({ length: records }, () => below(256)),
-    content: new PageContent(),
-  });
-  let before: Header = { ...header(), low: Buffer.alloc(0), pages: [row(0)] };
-  encodeHeader(before);
-  for (let round = 0; round < 150; round += 1) {
-    const pages = [...before.pages];
-    const at = below(pages.length + 1);
-    const fresh = Array.from({ length: below(3) }, () => row(below(9_999)));
-    pages.splice(at, below(3), ...fresh);
-    const next = { ...before, pages };
-    const encoded = encodeHeader(next, before);
-    expect(encoded).toEqual(encodeHeader({ ...next, pages: [...pages] }));
-    expect(decodeHeader(encoded).pages).toEqual(pages);
-    before = next;
-  }
 });

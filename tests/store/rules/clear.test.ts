@@ -48,27 +48,6 @@ describe('rule 33: a clear', () => {
     expect(leavesOf(world.state, 't').map(({ header }) => header.layers.length)).toEqual([0]);
   });
 
-  test('counts each record once, though the reply of a commit is lost', async () => {
-    const { process, table } = await tableWith(200);
-    let lost = 0;
-    process.rule((call) => (isWriteOf('patch')(call) && (lost += 1) % 2 === 1 ? { replyLost: true } : undefined));
-    expect(await world.run(table.clear())).toBe(200);
-    expect(lost).toBeGreaterThan(1);
-    expect(storedKeys(world.state, 't')).toEqual([]);
-  });
-
-  test('keeps records that are written after it, and no former version returns', async () => {
-    const { table } = await tableWith(30);
-    const before = (await world.run(table.get(key(3))))!.version;
-    await world.run(table.clear());
-    const { version } = await world.run(table.put(key(3), 'new', { ifAbsent: true }));
-    expect(version).not.toBe(before);
-    await expect(world.run(table.put(key(3), 'x', { ifVersion: before }))).rejects.toMatchObject({ code: 'conflict' });
-    const writes = Promise.all([table.clear(), table.put(key(4), 'a'), table.put(key(5), 'b')]);
-    const [count] = await world.run(writes);
-    expect(count + storedKeys(world.state, 't').length).toBe(3);
-  });
-
   test('begins nothing after a failure, and fails with it', async () => {
     const { process, table } = await tableWith(200);
     process.rule((call) => (call.kind === 'write' ? { refuse: 'denied' } : undefined));

@@ -19,17 +19,6 @@ const ROOT = entityId('t!t!');
 
 function nothing(): void {}
 
-test.each<[string, MemoryFault]>([
-  ['that was throttled and yet applied', { fail: 'throttled', late: (deliver) => deliver() }],
-  ['whose reply was lost', { replyLost: true }],
-])('rules 1, 2: a commit %s is read back, never sent again blindly, and counts once', async (_, fault) => {
-  const { world, a, tableA } = await warm();
-  a.once(isWriteOf('patch'), fault);
-  const { version } = await world.run(tableA.put('k', 'v'));
-  expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
-  expect((await world.run(tableA.get('k')))?.version).toBe(version);
-});
-
 describe('a request that is turned away', () => {
   const TURNED_AWAY = { refuse: 'throttled' } as const;
   /** A proxy sent it twice, and the first copy was applied. */
@@ -283,38 +272,6 @@ test('rule 3: a write that was sent to a container which proves damaged is unkno
   expect(a.calls.map(({ kind }) => kind)).toEqual(['write', 'read']);
 });
 
-test('rule 5: a refused group discards its decisions, and decides again on the present records', async () => {
-  const { world, tableA, tableB } = await warm();
-  await world.run(tableB.put('k', 'from b'));
-  const seen: (string | undefined)[] = [];
-  const [updated, absent] = await world.run(
-    Promise.all([
-      tableA.update('k', (current) => {
-        seen.push(current?.value);
-        return `${current?.value ?? ''}, then a`;
-      }),
-      tableA.put('k2', 'x', { ifAbsent: true }),
-    ]),
-  );
-  expect(seen).toEqual([undefined, 'from b']);
-  expect(updated?.value).toBe('from b, then a');
-  expect((await world.run(tableB.get('k2')))?.version).toBe(absent.version);
-});
-
-test('rule 6: no answer of absent, present or conflict relies on a cached page alone', async () => {
-  const { world, tableA, tableB } = await warm();
-  const { version } = await world.run(tableA.put('k', '1'));
-  await world.run(tableB.delete('k'));
-  await world.run(tableB.put('new', '2'));
-  expect((await world.run(tableA.put('k', '3', { ifAbsent: true }))).version).not.toBe(version);
-  const changed = await world.run(tableB.put('k', '4'));
-  await world.run(tableA.put('k', '5', { ifVersion: changed.version }));
-  await world.run(tableB.put('late', '6'));
-  expect((await world.run(tableA.delete('late'))).deleted).toBe(true);
-  await world.run(tableB.put('seen', '7'));
-  expect((await world.run(tableA.get('seen')))?.value).toBe('7');
-});
-
 test('rule 6: a change that was sent and then changes nothing still travels in a commit, so that the first try cannot land later', async () => {
   const { world, a, tableA } = await warm();
   let deliver: () => void = nothing;
@@ -325,19 +282,6 @@ test('rule 6: a change that was sent and then changes nothing still travels in a
   expect(entry).toBeUndefined();
   expect(runs).toBe(2);
   expect(await world.run(tableA.get('k'))).toBeUndefined();
-});
-
-test('rule 7: a record that fits no container is refused at once, and its neighbours are written', async () => {
-  const { world, a, tableA } = await warm();
-  const [big, small] = await world.run(
-    tableA.putMany([
-      { key: 'big', value: text('', 8_000) },
-      { key: 'small', value: 's' },
-    ]),
-  );
-  expect(big).toMatchObject({ status: 'failed', error: { code: 'too_large' } });
-  expect(small).toMatchObject({ status: 'written' });
-  expect(a.writes.length).toBeLessThan(5);
 });
 
 test('rule 7: a refusal for size leads to one forced split, and to an error if that does not help', async () => {

@@ -20,8 +20,8 @@ import {
   open,
   retireOne,
 } from './table-steps.ts';
-import { change, damage, isReadOf, isWriteOf, key, type Process, text, TINY, World } from './world.ts';
-import { entityId, partName } from '../../support/ids.ts';
+import { change, damage, isReadOf, isWriteOf, key, text, TINY, World } from './world.ts';
+import { partName } from '../../support/ids.ts';
 
 const QUIET = { quietMs: 60_000 };
 
@@ -55,27 +55,6 @@ test('rules 26, 27, 29, 30: emptied leaves become one, what is left of each is a
   expect(await keysBy(world, table)).toEqual(kept);
 });
 
-/** No branch hears of this process's merges. */
-function hideFromBranches(world: World, process: Process): void {
-  process.rule((call) =>
-    call.kind === 'write' && call.writes.some(({ id }) => levelOf(world, id) > 0) ? { fail: 'unavailable' } : undefined,
-  );
-}
-
-test('rules 28, 29: a process that searched once goes straight to the leaf, and the entry that it mended leads others there', async () => {
-  const { world, writer, vacuumer, table, kept } = await emptied();
-  hideFromBranches(world, vacuumer);
-  await world.run(vacuumer.store.vacuum('t', { ...QUIET, timeoutMs: 10_000_000 }));
-  for (const name of kept) await world.run(table.get(name));
-  await world.run(world.runtime.sleep(20_000));
-  writer.takeCalls();
-  for (const name of kept) await world.run(table.get(name));
-  expect(writer.takeCalls()).toHaveLength(kept.length);
-  const { table: other } = await newcomer(world);
-  for (const name of kept) await world.run(other.get(name));
-  expect(other.stats().leftSearches).toBe(0);
-});
-
 test.each([
   ['does not merge leaves that several processes wrote between its two looks', 2, 1 / 3, 1],
   ['merges leaves that one process alone wrote between its looks, and loses none of the writes', 1, 0, 1 / 2],
@@ -98,21 +77,6 @@ test.each([
   expect(share).toBeLessThanOrEqual(most);
   for (const name of kept) expect((await world.run(table.get(name)))?.value).toBe(text(4));
   expect(await keysBy(world, table)).toEqual(kept);
-});
-
-test('rules 27, 28: a retired leaf whose merger died is read as it is, and the next writer absorbs it', async () => {
-  const { world, kept, retired, low } = await retiring();
-  const { process: reader, table: read } = await newcomer(world);
-  expect(await keysBy(world, read)).toEqual(kept);
-  expect(await world.run(read.get(low + '!'))).toBeUndefined();
-  expect(reader.writes).toEqual([]);
-
-  const { process: writer, table: written } = await newcomer(world);
-  await world.run(written.put(low + '!', text('new')));
-  expect(written.stats().merges).toBe(1);
-  expect(writer.writes.filter(({ kind }) => kind === 'insert')).toEqual([]);
-  expect(orphansOf(world.state, 't')).toEqual([retired]);
-  expect(await keysBy(world, read)).toEqual([...kept, low + '!'].toSorted());
 });
 
 function isChangeOf(id: string): (call: MemoryCall) => boolean {
@@ -324,10 +288,6 @@ test('rules 3, 27: an attempt that landed before its leaf was read to absorb ano
   expect(written.stats().merges).toBe(1);
   expect(await world.run(table.get(key(0)))).toMatchObject({ version, value: text('once') });
 });
-
-function levelOf(world: World, id: string): number {
-  return storedNode(world.state, 't', entityId(id))?.header.level ?? 0;
-}
 
 test('rule 27: a copy that may not be there is not linked', async () => {
   const { world, table, low } = await retiring();

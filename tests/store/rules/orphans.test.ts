@@ -33,16 +33,6 @@ async function splitUnderWay(options: Partial<StoreOptions> = {}) {
   return { world, other, deliver, count: filled };
 }
 
-test('rule 14: an orphan whose split may yet be linked is fenced before it is removed', async () => {
-  const { world, other, deliver, count } = await splitUnderWay();
-  expect(orphansOf(world.state, 't')).toHaveLength(2);
-  expect(await world.run(other.store.vacuum('t', { quietMs: 0 }))).toMatchObject({ removed: 2, left: 0 });
-  deliver();
-  expect(storedRoot(world.state, 't').header.level).toBe(0);
-  expect(faultsOf(world.state, 't')).toEqual([]);
-  expect(await keysBy(world, await open(world, other))).toHaveLength(count);
-});
-
 test('the ids of all commits of a process begin with the same two bytes, whatever they are for', async () => {
   const { world, other, deliver } = await splitUnderWay();
   const vacuum = () => world.run(other.store.vacuum('t', { quietMs: 1_000 }));

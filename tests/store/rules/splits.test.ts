@@ -80,13 +80,6 @@ test('rule 10: records of nearly the largest size never make a container that th
   expect(faultsOf(world.state, 't')).toEqual([]);
 });
 
-test('rule 10: a split divides a page that holds a small and a very large record', async () => {
-  const { world, table } = await begun();
-  const puts = ['a', 'b', 'c'].map((name, at) => table.put(name, text(name, [1_200, 1_500, 3_200][at])));
-  await world.run(Promise.all(puts));
-  expect(leavesOf(world.state, 't').length).toBeGreaterThan(1);
-});
-
 test('rule 10: a splitter looks at the header again before it inserts anything', async () => {
   const { world, a, tableA, tableB } = await twoProcesses();
   await fill(world, tableA, 0, 10);
@@ -305,19 +298,4 @@ test('rule 12: vacuum looks at every level in the provider, whatever is cached',
   await world.run(a.store.vacuum('t'));
   const unread = [ROOT, ...storedIds(world.state, 't')].filter((id) => !a.calls.some(isReadOf(id)));
   expect(unread).toEqual([]);
-});
-
-test('rule 13: a read pairs header and page of one reply, however often the header moves', async () => {
-  const { world, b, tableA, tableB } = await twoProcesses();
-  await fill(world, tableA, 0, 12);
-  let writes = 0;
-  b.rule(async (call) => {
-    if (call.kind === 'read' && writes < 6) await tableA.put(key(3), text((writes += 1)));
-    return undefined;
-  });
-  const read = await world.run(tableB.get(key(3)));
-  expect(read?.value).toMatch(/^\d/);
-  await world.run(tableB.put(key(4), 'b'));
-  expect((await world.run(tableA.get(key(4))))?.value).toBe('b');
-  expect((await world.run(tableA.get(key(3))))?.value).toBe(text(writes));
 });

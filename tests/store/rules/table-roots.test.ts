@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { memoryDriver } from '../../../shared/drivers/memory.ts';
 import type { Driver } from '../../../shared/store/contract/driver.ts';
 import { openStore, type Table } from '../../../shared/store/index.ts';
-import { faultsOf, storedIds, storedRoot } from './tree-of.ts';
+import { faultsOf, storedIds } from './tree-of.ts';
 import { begun, fill, open, opened } from './table-steps.ts';
-import { isReadOf, isRemovalOf, isWriteOf, key, World } from './world.ts';
+import { isReadOf, isRemovalOf, isWriteOf, World } from './world.ts';
 import { entityId, entityVersion } from '../../support/ids.ts';
 
 const ROOT = entityId('t!t!');
@@ -81,29 +81,6 @@ test('rule 16: no name lists, drops or vacuums the containers of another', async
   expect((await world.run(store.tables())).map(({ name }) => name)).not.toContain('user');
 });
 
-test('rule 17: a drop that broke off is finished by whoever creates the table again, and no old record shows', async () => {
-  const { world, a, b } = await begun(80);
-  a.rule((call) => (call.kind === 'remove' ? { fail: 'unavailable' } : undefined));
-  await expect(world.run(a.store.drop('t', { timeoutMs: 5_000 }))).rejects.toMatchObject({
-    code: /unknown|unavailable/,
-  });
-  expect(storedRoot(world.state, 't').header.state).toBe('removing');
-  await expect(world.run(b.store.table('t', { create: false }))).rejects.toMatchObject({ code: 'not_found' });
-  const table = await open(world, b);
-  expect(await world.run(table.get(key(3)))).toBeUndefined();
-  expect(storedIds(world.state, 't')).toEqual([]);
-});
-
-test('rule 17: a process with cached branches neither serves nor acknowledges on the old leaves once the drop is done', async () => {
-  const { world, b, table: tableA } = await begun(60);
-  for (let number = 0; number < 60; number += 1) await world.run(tableA.get(key(number)));
-  await world.run(b.store.drop('t'));
-  for (let number = 0; number < 60; number += 7) {
-    await expect(world.run(tableA.put(key(number), 'x'))).rejects.toMatchObject({ code: /not_found|unknown/ });
-    await expect(world.run(tableA.get(key(number)))).rejects.toMatchObject({ code: 'not_found' });
-  }
-});
-
 function numberOf(version: string): number {
   return Number.parseInt(version.split('-')[1]!, 36);
 }
@@ -137,16 +114,6 @@ test('rule 17: a handle of a table that was created again in another order refus
   await expect(world.run(old.get('a'))).rejects.toMatchObject({ code: 'conflict' });
   await expect(world.run(old.scan()[Symbol.asyncIterator]().next())).rejects.toMatchObject({ code: 'conflict' });
   expect(faultsOf(world.state, 't')).toEqual([]);
-});
-
-test.each([
-  ['after its tombstone was written says that it is unknown', 'list', 'unknown', 'removing'],
-  ['before it wrote anything says so', 'read', 'unavailable', 'live'],
-])('rule 17: a drop that fails %s', async (_, failing, code, state) => {
-  const { world, a } = await begun();
-  a.rule((call) => (call.kind === failing ? { fail: 'unavailable' } : undefined));
-  await expect(world.run(a.store.drop('t'))).rejects.toMatchObject({ code });
-  expect(storedRoot(world.state, 't').header.state).toBe(state);
 });
 
 test('rule 18: every removal names the version that was read, and a refused one is read and tried again', async () => {

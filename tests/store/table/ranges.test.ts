@@ -120,16 +120,6 @@ test('a scan of an empty range hears that its table is gone', async () => {
   await expect(all(table.keys({ cursor: scan.cursor! }))).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a cursor keeps its direction and its bounds', async () => {
-  const table = await filled();
-  const scan = table.keys({ reverse: true, from: key(3), to: key(90), limit: 2 });
-  await all(scan);
-  const cursor = scan.cursor!;
-  expect(await all(table.keys({ cursor, limit: 1, from: key(3), to: key(90), reverse: true }))).toEqual([key(87)]);
-  for (const wrong of [{ reverse: false }, { from: key(4) }, { from: key(3), to: key(50) }])
-    expect(() => table.keys({ cursor, ...wrong })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
-});
-
 test('a range of two bounds on one side, or of a prefix and a bound, is refused', async () => {
   const table = await filled();
   const refused = expect.objectContaining({ code: 'invalid' }) as Error;

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Order, ScanOptions, Table } from '../../../shared/store/index.ts';
 import { leavesOf } from '../rules/tree-of.ts';
-import { items, keys, keysBy, keysOf, opened } from '../rules/table-steps.ts';
+import { items, keys, keysBy, opened } from '../rules/table-steps.ts';
 import { key, type Process, World } from '../rules/world.ts';
 
 let world: World;
@@ -154,16 +154,6 @@ describe('a scan without a limit', () => {
     expect(values[7]).toBe('of the other');
     expect(readsOf(process).filter((pages) => pages === 'all')).toHaveLength(1);
   });
-
-  test('has its expanded pages counted in the cache with their expanded size', async () => {
-    await filled(60, 16_384, { compression: 'zstd' });
-    // Room for all leaves as they are stored, and for a few as they are expanded.
-    const { process, table } = await newcomer({ cacheBytesMax: 256 * 1_024 });
-    await keysBy(world, table);
-    readsOf(process);
-    await keysBy(world, table);
-    expect(readsOf(process)).toContain('all');
-  });
 });
 
 async function smallTable(order: Order, count: number) {
@@ -188,15 +178,6 @@ describe('partitions', () => {
       expect(later.flat().toSorted()).toEqual(keys(0, 700));
     },
   );
-
-  test('are resumed by the cursors of their scans', async () => {
-    const table = await smallTable('key', 200);
-    const [, second] = await world.run(table.partitions(2));
-    const scan = table.scan({ cursor: second!, limit: 7 });
-    const begun = await world.run(keysOf(scan));
-    const rest = await keysBy(world, table, { cursor: scan.cursor! });
-    expect([...begun, ...rest]).toEqual(await keysBy(world, table, { cursor: second! }));
-  });
 
   test('are one for a table of one container, and senseless numbers of them are refused', async () => {
     const table = await smallTable('hash', 3);

@@ -29,12 +29,6 @@ test('an update that gives DELETE deletes the record, and of none makes none', a
   expect(table.stats().commits).toBe(commits);
 });
 
-test('concurrent updates of one record, one of which deletes it, take effect in order', async () => {
-  const table = await newStore().table<number>('things');
-  await Promise.all([table.update('k', () => 1), table.update('k', () => DELETE), table.update('k', () => 2)]);
-  expect((await table.get('k'))?.value).toBe(2);
-});
-
 test('an update to what is stored commits nothing and gives the present version', async () => {
   const table = await newStore().table('things');
   const { version } = await table.put('k', { a: [1, new Set(['x'])] });
