@@ -34,7 +34,7 @@ export function next(core: EngineCore, leaf: Leaf): Step {
   try {
     return nextStep(leaf, { world: core, now: core.clock.now() });
   } catch (error) {
-    return told(core, leaf, { kind: 'failed', reader: undefined, error }) ?? { kind: 'turn' };
+    return told(core, leaf, { kind: 'failed', purpose: undefined, error }) ?? { kind: 'turn' };
   }
 }
 
@@ -46,12 +46,12 @@ async function answerTo(core: EngineCore, step: Question): Promise<Event> {
   try {
     if (step.kind === 'check') return { kind: 'checked', isCurrent: await core.reader.isCurrent(step.snapshot) };
     if (step.kind === 'insert') return await insert(core, step);
-    const { withinMs, reader } = step;
-    const reading = read(core, step).then((snapshot): Event => ({ kind: 'shown', reader, snapshot }));
+    const { withinMs, purpose } = step;
+    const reading = read(core, step).then((snapshot): Event => ({ kind: 'shown', purpose, snapshot }));
     const shown = await (withinMs === undefined ? reading : core.deadlines.within(withinMs, reading));
-    return shown ?? { kind: 'failed', reader, error: undefined };
+    return shown ?? { kind: 'failed', purpose, error: undefined };
   } catch (error) {
-    return { kind: 'failed', reader: step.kind === 'read' ? step.reader : undefined, error };
+    return { kind: 'failed', purpose: step.kind === 'read' ? step.purpose : undefined, error };
   }
 }
 
@@ -80,7 +80,7 @@ export function write(
   const sending = writeBatcher.send(request, isAlone, () => departs(leaf, attempt));
   const answered = (outcome: WriteOutcome | TakenBack) =>
     told(core, leaf, { kind: 'answered', attempt, outcome, sent });
-  const failed = (error: unknown) => told(core, leaf, { kind: 'failed', reader: undefined, error });
+  const failed = (error: unknown) => told(core, leaf, { kind: 'failed', purpose: undefined, error });
   // Without `await`, a lone put makes fewer promises.
   return deadlines
     .within(lateAfterMs(leaf, sent.monotonicMs), sending, sent.monotonicMs)

@@ -54,7 +54,7 @@ export interface EntryRepair {
 export type Reading = 'unknown' | 'intact' | readonly number[];
 
 /** What a read is for, which decides what its reply or its failure means. */
-type ReadFor = 'container' | 'neighbour' | 'late write' | 'doubt';
+type Purpose = 'container' | 'neighbour' | 'late write' | 'doubt';
 
 export type Step =
   /** Nothing to do, and nothing under way. */
@@ -63,7 +63,7 @@ export type Step =
       readonly kind: 'read';
       readonly id: EntityId;
       readonly what: Reading;
-      readonly reader: ReadFor;
+      readonly purpose: Purpose;
       readonly latest?: Snapshot | undefined;
       /** The read counts as failed after this time. */
       readonly withinMs?: number;
@@ -99,10 +99,10 @@ export interface InsertedNode {
 export type Event =
   | { readonly kind: 'came'; readonly changes: readonly Change[]; readonly retired: Snapshot | undefined }
   /** A read was answered; `snapshot` undefined: the container is missing. */
-  | { readonly kind: 'shown'; readonly reader: ReadFor; readonly snapshot: Snapshot | undefined }
+  | { readonly kind: 'shown'; readonly purpose: Purpose; readonly snapshot: Snapshot | undefined }
   | { readonly kind: 'checked'; readonly isCurrent: boolean }
   /** A read, an insert or a decision failed. */
-  | { readonly kind: 'failed'; readonly reader: ReadFor | undefined; readonly error: unknown }
+  | { readonly kind: 'failed'; readonly purpose: Purpose | undefined; readonly error: unknown }
   | {
       readonly kind: 'inserted';
       /** Undefined if one of them may not be there. */
@@ -296,7 +296,7 @@ export function sortOut({ changes, groupCountMax }: Leaf, { header }: Snapshot, 
 
 /** A read of the container for its changes. `latest`: as it was last seen. */
 export function readOf({ id }: Leaf, what: Reading, latest?: Snapshot): Step {
-  return { kind: 'read', id, what, reader: 'container', latest };
+  return { kind: 'read', id, what, purpose: 'container', latest };
 }
 
 const COMMIT_PAUSE_FIRST_MS = 5;

@@ -74,7 +74,7 @@ export function nextStep(leaf: Leaf, present: Present): Step {
 function whileUnderWay(leaf: Leaf): Step {
   if (!leaf.isLate) return { kind: 'answer' };
   leaf.isLate = false;
-  return { kind: 'read', id: leaf.id, what: [], reader: 'late write' };
+  return { kind: 'read', id: leaf.id, what: [], purpose: 'late write' };
 }
 
 /** How long to wait for the answer of the write under way before a read asks what became of it. */
@@ -123,7 +123,7 @@ function beginBackoff(leaf: Leaf, { world, now }: Present): Step | undefined {
   leaf.pause = { kind: areEntryRepairs ? 'entry repairs' : 'backoff', leftMs: ms };
   const leftMs = leaf.open.doubtDueMs - now.monotonicMs;
   if (areEntryRepairs || leftMs <= 0 || ms < leftMs / 2) return undefined;
-  return { kind: 'read', id: leaf.id, what: [], reader: 'doubt', withinMs: leftMs };
+  return { kind: 'read', id: leaf.id, what: [], purpose: 'doubt', withinMs: leftMs };
 }
 
 /** A random share from 0 to 1. */
@@ -209,10 +209,10 @@ function absorb(leaf: Leaf, pair: Absorbing, left: Snapshot, present: Present): 
   const { world, now } = present;
   const isTriedOut = pair.tries > ABSORB_TRIES_MAX && !isCarrying(leaf);
   if (isTriedOut || pair.isMissing || !isPair(left, pair)) return endAbsorbing(leaf, pair, left);
-  if (!isWhole(left.header)) return { kind: 'read', id: leaf.id, what: 'intact', reader: 'container' };
+  if (!isWhole(left.header)) return { kind: 'read', id: leaf.id, what: 'intact', purpose: 'container' };
   // A repair of the neighbour first gives the left leaf another version, so read after that.
   if (pair.right === undefined || pair.right.seen.tick < left.seen.tick)
-    return { kind: 'read', id: pair.retired.id, what: 'intact', reader: 'neighbour' };
+    return { kind: 'read', id: pair.retired.id, what: 'intact', purpose: 'neighbour' };
   if (pair.right.header.state !== 'retired') return endAbsorbing(leaf, pair, left);
   const content = baseOfBoth(pair, left, pair.right, present);
   if ('kind' in content) return content;

@@ -80,18 +80,18 @@ function pauseOver(leaf: Leaf, world: World): void {
   leaf.mustRead = true;
 }
 
-function shown(leaf: Leaf, { reader, snapshot }: Extract<Event, { kind: 'shown' }>, present: Present): void {
-  if (reader === 'neighbour') return shownNeighbour(leaf, snapshot);
+function shown(leaf: Leaf, { purpose, snapshot }: Extract<Event, { kind: 'shown' }>, present: Present): void {
+  if (purpose === 'neighbour') return shownNeighbour(leaf, snapshot);
   note(present.world.contention, leaf.id, { kind: 'read' }, present.now.monotonicMs);
   leaf.known = snapshot;
   leaf.isMissing = snapshot === undefined;
   leaf.wasReadSince = true;
   leaf.mustRead = false;
   const { stage } = leaf;
-  if (reader === 'doubt') return leaf.open.settleAndClear(snapshot);
-  if (reader === 'container' && stage?.kind === 'fate') return fateShown(leaf, stage, snapshot);
+  if (purpose === 'doubt') return leaf.open.settleAndClear(snapshot);
+  if (purpose === 'container' && stage?.kind === 'fate') return fateShown(leaf, stage, snapshot);
   leaf.open.settle(snapshot);
-  if (reader === 'late write') shownWhileUnderWay(leaf, present);
+  if (purpose === 'late write') shownWhileUnderWay(leaf, present);
 }
 
 function shownNeighbour({ absorbing }: Leaf, snapshot: Snapshot | undefined): void {
@@ -285,11 +285,11 @@ function announce(leaf: Leaf, left: Header, nodes: readonly InsertedNode[], { wo
 /** Changes that were never sent fail with this error; the others may still be settled by a read. */
 function failed(
   leaf: Leaf,
-  { reader, error }: Extract<Event, { kind: 'failed' }>,
+  { purpose, error }: Extract<Event, { kind: 'failed' }>,
   { world, now }: Present,
 ): Step | undefined {
   // The write's own answer, or the next read, will settle it.
-  if (reader === 'late write' || reader === 'doubt') return undefined;
+  if (purpose === 'late write' || purpose === 'doubt') return undefined;
   const { stage, absorbing } = leaf;
   leaf.stage = undefined;
   leaf.underWay = undefined;

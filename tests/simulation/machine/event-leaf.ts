@@ -50,7 +50,7 @@ export class EventLeaf {
     try {
       return nextStep(this.leaf, this.#here);
     } catch (error) {
-      return this.#tell({ kind: 'failed', reader: undefined, error }) ?? { kind: 'turn' };
+      return this.#tell({ kind: 'failed', purpose: undefined, error }) ?? { kind: 'turn' };
     }
   }
 
@@ -100,10 +100,10 @@ export class EventLeaf {
     };
   }
 
-  #read({ id, what, reader, latest, withinMs }: StepOf<'read'>, done: (event: Event) => void): void {
-    const end = this.#store.within(withinMs, { kind: 'failed', reader, error: undefined }, done);
+  #read({ id, what, purpose, latest, withinMs }: StepOf<'read'>, done: (event: Event) => void): void {
+    const end = this.#store.within(withinMs, { kind: 'failed', purpose, error: undefined }, done);
     this.#store.read(id, what, latest, (reply) =>
-      end('error' in reply ? { kind: 'failed', reader, ...reply } : { kind: 'shown', reader, ...reply }),
+      end('error' in reply ? { kind: 'failed', purpose, ...reply } : { kind: 'shown', purpose, ...reply }),
     );
   }
 

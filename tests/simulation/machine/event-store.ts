@@ -263,7 +263,7 @@ export class EventStore {
     });
   }
 
-  /** As a reader of the store has it. */
+  /** As a purpose of the store has it. */
   #seen({ id, parts, seen, latest }: Asked, entity: Entity | undefined): Snapshot | undefined {
     const { cache, contention, table } = this.world;
     if (entity === undefined) {
@@ -297,7 +297,7 @@ export class EventStore {
 
   check(snapshot: Snapshot, done: (event: Event) => void): void {
     this.#readCommit(snapshot.id, (reply) => {
-      if (reply instanceof StoreError) done({ kind: 'failed', reader: undefined, error: reply });
+      if (reply instanceof StoreError) done({ kind: 'failed', purpose: undefined, error: reply });
       else done({ kind: 'checked', isCurrent: isShownBy(reply, snapshot) });
     });
   }
@@ -317,7 +317,7 @@ export class EventStore {
     for (const [at, header] of headers.entries())
       this.#insertNode(header, attempt, (node) => {
         const isFinal = node instanceof StoreError && !node.retryable;
-        if (isFinal) return end({ kind: 'failed', reader: undefined, error: node });
+        if (isFinal) return end({ kind: 'failed', purpose: undefined, error: node });
         if (node instanceof StoreError) refusal = node;
         else nodes[at] = node;
         left -= 1;
@@ -400,13 +400,13 @@ function told(event: Event): string {
     case 'came':
       return `came ${event.changes.map(({ key }) => Buffer.from(key).toString()).join()}${event.retired === undefined ? '' : ` with the retired ${event.retired.id}`}`;
     case 'shown': {
-      const { reader, snapshot } = event;
-      return `shown for the ${reader}: ${snapshot === undefined ? 'missing' : `#${snapshot.header.commitCount} is ${snapshot.lastCommit}, ${snapshot.header.state}`}`;
+      const { purpose, snapshot } = event;
+      return `shown for the ${purpose}: ${snapshot === undefined ? 'missing' : `#${snapshot.header.commitCount} is ${snapshot.lastCommit}, ${snapshot.header.state}`}`;
     }
     case 'answered':
       return `answered ${event.attempt.id}, #${event.attempt.header.commitCount}: ${event.outcome.kind}${'reason' in event.outcome ? ` (${event.outcome.reason})` : ''}`;
     case 'failed':
-      return `failed for the ${event.reader}: ${String(event.error)}`;
+      return `failed for the ${event.purpose}: ${String(event.error)}`;
     case 'inserted':
       return `inserted: ${event.nodes?.length ?? 'not certain'}`;
     case 'checked':

@@ -119,13 +119,13 @@ class Played {
   }
 
   /** A read shows the container after these commits; without any, as it was. */
-  shown(ids: readonly string[], reader: 'container' | 'late write' | 'doubt' = 'container'): this {
+  shown(ids: readonly string[], purpose: 'container' | 'late write' | 'doubt' = 'container'): this {
     const commitIds = ids.reduce((all, id) => appendCommitId(all, hexId(id)), this.base.header.commitIds);
     const commitCount = this.base.header.commitCount + ids.length;
     const snapshot = { ...snapshotWith({ ...this.base.header, commitCount, commitIds }, this.#tick), id: this.base.id };
     return this.event({
       kind: 'shown',
-      reader,
+      purpose,
       snapshot: ids.length === 0 ? { ...snapshot, lastCommit: this.base.lastCommit } : snapshot,
     });
   }
@@ -136,11 +136,11 @@ class Played {
       ...snapshotWith({ commitCount: 900, commitIds: Buffer.from(OTHERS, 'hex') }, this.#tick),
       id: this.base.id,
     };
-    return this.event({ kind: 'shown', reader: 'container', snapshot });
+    return this.event({ kind: 'shown', purpose: 'container', snapshot });
   }
 
   missing(): this {
-    return this.event({ kind: 'shown', reader: 'container', snapshot: undefined });
+    return this.event({ kind: 'shown', purpose: 'container', snapshot: undefined });
   }
 
   get settled(): Record<string, string> {
@@ -159,7 +159,7 @@ function wordOf(verdict: Verdict): string {
 }
 
 function told(step: Step): string {
-  if (step.kind === 'read') return `read for the ${step.reader}`;
+  if (step.kind === 'read') return `read for the ${step.purpose}`;
   return step.kind === 'send on' ? `send on: ${step.way}` : step.kind;
 }
 
@@ -188,7 +188,7 @@ function checked(isCurrent: boolean): Played {
   return played.event({ kind: 'checked', isCurrent });
 }
 
-const UNREAD: Event = { kind: 'failed', reader: 'late write', error: new StoreError('unavailable', 'said') };
+const UNREAD: Event = { kind: 'failed', purpose: 'late write', error: new StoreError('unavailable', 'said') };
 
 type Row = readonly [rule: number, when: string, play: () => Played, settled: string | undefined, next: string];
 
