@@ -182,7 +182,10 @@ async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number):
   const patch = { update: { key, properties: { set: value('2') } }, propertyMask: ['set'] };
   const second = await send({ ...patch, ...at(first) });
   const { found } = await calls.lookup([key], undefined, timeoutMs);
-  if (found?.[0]?.entity?.properties?.['kept'] === undefined) return unfit('it ignores masks');
+  if (found?.[0]?.entity?.properties?.['kept'] === undefined)
+    return unfit(
+      'it ignores masks, as `gcloud beta emulators datastore` does: start `gcloud emulators firestore` in Datastore mode',
+    );
   const refusesStale = (await refuses({ ...patch, ...at(first) })) && (await refuses({ delete: key, ...at(first) }));
   if (!refusesStale) return unfit('it overwrites newer versions');
   await send({ delete: key, ...at(second) });
