@@ -86,6 +86,26 @@ describe.each(TRANSPORTS)('over the transport %s', (transport) => {
     expect(server.requests.map(({ method }) => method)).toEqual(sent);
   });
 
+  test.each(['PATCH', 'GET'])(
+    'rule 25: a probe that a vacuum removed before its %s proves nothing, and the next write probes anew',
+    async (missedBy) => {
+      const { driver, server } = await served(({ method, socket }) => {
+        const { length } = server.requests;
+        const isMissed =
+          method === missedBy && server.requests.findIndex((one) => one.method === method) === length - 1;
+        const isStale = length > 6;
+        if (isMissed) socket.write(errorText(404, 'ResourceNotFound'));
+        else if (method === 'GET') socket.write(azureText(200, FULL, JSON.stringify({ kept: 'AQ==', set: 'Ag==' })));
+        else if (isStale) socket.write(errorText(412, 'UpdateConditionNotSatisfied'));
+        else socket.write(azureText(204, { ETag: `v${length}` }));
+      });
+      expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'refused', reason: 'unsent' }]);
+      const before = server.requests.length;
+      await driver.write([PATCH], CALL);
+      expect(server.requests[before]!.method).toBe('POST');
+    },
+  );
+
   test('invariant 5: a change without a real etag never leaves', async () => {
     const { server } = await replied(azureText(204, ETAG));
     const credential = new AzureNamedKeyCredential('account', 'a2V5');

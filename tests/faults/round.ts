@@ -22,8 +22,9 @@ export interface Played {
 /** A call that has no answer by then hangs: its own deadline is a tenth of that. */
 const ROUND_MS_MAX = 240_000;
 const CALL_TIMEOUT_MS = 6_000;
-/** Vacuums wait for no longer than this. */
+/** Vacuums, and scans between two pages, wait for no longer than this. */
 const QUIET_MS_MAX = 500;
+const PAUSE_MS_MAX = 50;
 
 export async function playRound(place: Place, seed: number): Promise<Played> {
   const begunMs = performance.now();
@@ -176,7 +177,8 @@ function scenarioOf(chance: Chance, seed: number): Scenario {
   };
 }
 
-/** Nobody waits for a minute here. */
+/** Nobody waits for a minute here: a scan may pause before each of 300 pages. */
 function inTime(action: Action): Action {
+  if (action.kind === 'scan') return { ...action, pauseMs: Math.min(action.pauseMs, PAUSE_MS_MAX) };
   return action.kind === 'vacuum' ? { ...action, quietMs: Math.min(action.quietMs, QUIET_MS_MAX) } : action;
 }

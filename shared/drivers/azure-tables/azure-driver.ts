@@ -14,7 +14,7 @@ import type {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { fitsAlone, refused, unknown, withDeadline } from '../common/driver-outcomes.ts';
-import { drawProbeId, isRefused, probeOnce, unfit } from '../common/probe.ts';
+import { drawProbeId, isRefused, probeOnce, probeRemoved, unfit } from '../common/probe.ts';
 import type { RowWrite, TableCalls } from './table-calls.ts';
 import {
   isConditionFailure,
@@ -205,13 +205,16 @@ async function probe(calls: TableCalls, timeoutMs: number): Promise<Refused | un
   const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs);
 
   const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs);
-  const second = first === undefined ? undefined : await merge(first);
+  const removed = (error: unknown): never => {
+    throw isConditionFailure(error) ? probeRemoved(error) : error;
+  };
+  const second = first === undefined ? undefined : await merge(first).catch(removed);
   if (first === undefined || second === undefined) return unfit('it tells no etags');
-  const { properties } = await calls.get(keys, undefined, untilMs);
+  const { properties } = await calls.get(keys, undefined, untilMs).catch(removed);
   if (properties['kept'] !== BEFORE) return unfit('it loses properties in a merge');
   const refusesStale =
     (await isRefused(merge(first), isConditionFailure)) && (await isRefused(remove(first), isConditionFailure));
   if (!refusesStale) return unfit('it overwrites newer versions');
-  await remove(second);
+  await isRefused(remove(second), isConditionFailure);
   return undefined;
 }

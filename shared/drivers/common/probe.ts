@@ -1,7 +1,7 @@
 // Rule 25: an emulator or custom endpoint is tried once before the first conditional write.
 import { randomBytes } from 'node:crypto';
 import { type EntityId, PROBE_PREFIX, type Refused } from '../../store/contract/driver.ts';
-import type { StoreError } from '../../store/contract/errors.ts';
+import { StoreError } from '../../store/contract/errors.ts';
 import { refused, withDeadline } from './driver-outcomes.ts';
 
 /** The id of an entity for a probe. A vacuum removes it if the probe leaves it behind. */
@@ -12,6 +12,11 @@ export function drawProbeId(): EntityId {
 /** The outcome of all conditional writes to an endpoint with this fault. */
 export function unfit(fault: string): Refused {
   return refused('invalid', new Error(`this endpoint cannot hold a store, use another: ${fault}`));
+}
+
+/** A vacuum of another process may remove a probe's entity at any time, which proves nothing. */
+export function probeRemoved(cause?: unknown): StoreError {
+  return new StoreError('unavailable', 'the entity that probed this endpoint was removed meanwhile', { cause });
 }
 
 /** Whether a request fails because its condition does not hold. Throws any other error. */

@@ -17,7 +17,7 @@ import type {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
-import { drawProbeId, isRefused, probeOnce, unfit } from '../common/probe.ts';
+import { drawProbeId, isRefused, probeOnce, probeRemoved, unfit } from '../common/probe.ts';
 import type { DatastoreCalls } from './datastore-calls.ts';
 import { isConditionFailure, outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
@@ -180,15 +180,19 @@ async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number):
 
   const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });
   const patch = { update: { key, properties: { set: value('2') } }, propertyMask: ['set'] };
-  const second = await send({ ...patch, ...at(first) });
+  const second = await send({ ...patch, ...at(first) }).catch((error: unknown) => {
+    throw isConditionFailure(error) ? probeRemoved(error) : error;
+  });
   const { found } = await calls.lookup([key], undefined, timeoutMs);
-  if (found?.[0]?.entity?.properties?.['kept'] === undefined)
+  const properties = found?.[0]?.entity?.properties;
+  if (properties === undefined) throw probeRemoved();
+  if (properties['kept'] === undefined)
     return unfit(
       'it ignores masks, as `gcloud beta emulators datastore` does: start `gcloud emulators firestore` in Datastore mode',
     );
   const refusesStale = (await refuses({ ...patch, ...at(first) })) && (await refuses({ delete: key, ...at(first) }));
   if (!refusesStale) return unfit('it overwrites newer versions');
-  await send({ delete: key, ...at(second) });
+  await refuses({ delete: key, ...at(second) });
   return undefined;
 }
 
