@@ -205,16 +205,17 @@ async function probe(calls: TableCalls, timeoutMs: number): Promise<Refused | un
   const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs);
 
   const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs);
-  const removed = (error: unknown): never => {
-    throw isConditionFailure(error) ? probeRemoved(error) : error;
-  };
-  const second = first === undefined ? undefined : await merge(first).catch(removed);
+  const second = first === undefined ? undefined : await merge(first).catch(missed);
   if (first === undefined || second === undefined) return unfit('it tells no etags');
-  const { properties } = await calls.get(keys, undefined, untilMs).catch(removed);
+  const { properties } = await calls.get(keys, undefined, untilMs).catch(missed);
   if (properties['kept'] !== BEFORE) return unfit('it loses properties in a merge');
   const refusesStale =
     (await isRefused(merge(first), isConditionFailure)) && (await isRefused(remove(first), isConditionFailure));
   if (!refusesStale) return unfit('it overwrites newer versions');
   await isRefused(remove(second), isConditionFailure);
   return undefined;
+}
+
+function missed(error: unknown): never {
+  throw isConditionFailure(error) ? probeRemoved(error) : error;
 }
