@@ -248,25 +248,27 @@ test.each([
   expect(sent.map((mutation) => Object.keys(mutation)[0])).toEqual(probe);
 });
 
-test.each(['before its patch', 'before its read'])(
-  'rule 25: a probe that a vacuum removed %s proves nothing, and the next write probes anew',
-  async (when) => {
-    let commits = 0;
-    let isRemoved = true;
-    const commit = async () => {
-      commits += 1;
-      if (commits === 2 && when === 'before its patch') throw verdict(5);
-      // The stale patch, and the stale removal, of the second probe.
-      if (!isRemoved && (commits === 5 || commits === 6)) throw verdict(9);
-      return [{ version: `${commits}` }];
-    };
-    const lookup = async () => ({ found: isRemoved ? [] : [{ entity: { properties: { kept: {} } } }] });
-    const driver = scripted({ commit, lookup }, true);
-    expect(await driver.write([PATCH], CALL)).toMatchObject([UNSENT]);
-    isRemoved = false;
-    expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'written' }]);
-  },
-);
+test.each([
+  // A probe's commits: insert, patch, stale patch, stale removal, removal.
+  ['before its patch', [2]],
+  ['before its read', []],
+  ['before its removal', [3, 4, 5]],
+])('rule 25: a probe that a vacuum removed %s proves nothing, and the next write probes anew', async (when, missed) => {
+  let [commits, probes] = [0, 0];
+  const commit = async ([mutation]: readonly Mutation[]) => {
+    if (mutation!.insert !== undefined) [commits, probes] = [0, probes + 1];
+    commits += 1;
+    if (probes === 1 && missed.includes(commits)) throw verdict(5);
+    if (commits === 3 || commits === 4) throw verdict(9);
+    return [{ version: `${commits}` }];
+  };
+  const isThere = () => probes > 1 || when !== 'before its read';
+  const lookup = async () => ({ found: isThere() ? [{ entity: { properties: { kept: {} } } }] : [] });
+  const driver = scripted({ commit, lookup }, true);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([UNSENT]);
+  expect(await driver.write([PATCH], CALL)).toMatchObject([{ kind: 'written' }]);
+  expect(probes).toBe(2);
+});
 
 test('rule 25: where the probe fails nothing conditional is sent, as is told, and the next write probes anew', async () => {
   let commits = 0;

@@ -14,7 +14,7 @@ import type {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { fitsAlone, refused, unknown, withDeadline } from '../common/driver-outcomes.ts';
-import { drawProbeId, isRefused, probeOnce, probeRemoved, unfit } from '../common/probe.ts';
+import { drawProbeId, isRefused, probeOnce, unfit, unlessRemoved } from '../common/probe.ts';
 import type { RowWrite, TableCalls } from './table-calls.ts';
 import {
   isConditionFailure,
@@ -205,17 +205,13 @@ async function probe(calls: TableCalls, timeoutMs: number): Promise<Refused | un
   const remove = (etag: EntityVersion) => calls.delete(keys, etag, untilMs);
 
   const first = await calls.write({ ...keys, properties: { kept: [BEFORE], set: [BEFORE] } }, untilMs);
-  const second = first === undefined ? undefined : await merge(first).catch(missed);
+  const second = first === undefined ? undefined : await unlessRemoved(merge(first), isConditionFailure);
   if (first === undefined || second === undefined) return unfit('it tells no etags');
-  const { properties } = await calls.get(keys, undefined, untilMs).catch(missed);
+  const { properties } = await unlessRemoved(calls.get(keys, undefined, untilMs), isConditionFailure);
   if (properties['kept'] !== BEFORE) return unfit('it loses properties in a merge');
   const refusesStale =
     (await isRefused(merge(first), isConditionFailure)) && (await isRefused(remove(first), isConditionFailure));
   if (!refusesStale) return unfit('it overwrites newer versions');
-  await isRefused(remove(second), isConditionFailure);
+  await unlessRemoved(remove(second), isConditionFailure);
   return undefined;
-}
-
-function missed(error: unknown): never {
-  throw isConditionFailure(error) ? probeRemoved(error) : error;
 }

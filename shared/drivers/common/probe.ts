@@ -19,6 +19,18 @@ export function probeRemoved(cause?: unknown): StoreError {
   return new StoreError('unavailable', 'the entity that probed this endpoint was removed meanwhile', { cause });
 }
 
+/** The reply to a probe's request whose condition must hold. */
+export async function unlessRemoved<T>(
+  request: Promise<T>,
+  isConditionFailure: (error: unknown) => boolean,
+): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    throw isConditionFailure(error) ? probeRemoved(error) : error;
+  }
+}
+
 /** Whether a request fails because its condition does not hold. Throws any other error. */
 export async function isRefused(
   request: Promise<unknown>,

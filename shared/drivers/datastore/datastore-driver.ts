@@ -17,7 +17,7 @@ import type {
 } from '../../store/contract/driver.ts';
 import { StoreError } from '../../store/contract/errors.ts';
 import { fitsAlone, refused, unknown } from '../common/driver-outcomes.ts';
-import { drawProbeId, isRefused, probeOnce, probeRemoved, unfit } from '../common/probe.ts';
+import { drawProbeId, isRefused, probeOnce, probeRemoved, unfit, unlessRemoved } from '../common/probe.ts';
 import type { DatastoreCalls } from './datastore-calls.ts';
 import { isConditionFailure, outcomeOfMany, outcomeOfOne, readError } from './datastore-errors.ts';
 import { entityOf, idOf, keyOf, type KeySpace, maskOf, partsOf, propertyOf } from './entity-mapping.ts';
@@ -180,9 +180,7 @@ async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number):
 
   const first = await send({ insert: { key, properties: { kept: value('1'), set: value('1') } } });
   const patch = { update: { key, properties: { set: value('2') } }, propertyMask: ['set'] };
-  const second = await send({ ...patch, ...at(first) }).catch((error: unknown) => {
-    throw isConditionFailure(error) ? probeRemoved(error) : error;
-  });
+  const second = await unlessRemoved(send({ ...patch, ...at(first) }), isConditionFailure);
   const { found } = await calls.lookup([key], undefined, timeoutMs);
   const properties = found?.[0]?.entity?.properties;
   if (properties === undefined) throw probeRemoved();
@@ -192,7 +190,7 @@ async function probe(calls: DatastoreCalls, space: KeySpace, timeoutMs: number):
     );
   const refusesStale = (await refuses({ ...patch, ...at(first) })) && (await refuses({ delete: key, ...at(first) }));
   if (!refusesStale) return unfit('it overwrites newer versions');
-  await refuses({ delete: key, ...at(second) });
+  await unlessRemoved(send({ delete: key, ...at(second) }), isConditionFailure);
   return undefined;
 }
 
