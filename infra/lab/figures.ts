@@ -6,7 +6,7 @@ import { command, refusing, runCommand } from '../cli/command-options.ts';
 import { readReport } from '../cli/report-files.ts';
 import { median } from '../../shared/lab/kit/numbers.ts';
 import type { Ratio } from '../../shared/lab/kit/figure.ts';
-import { chosenFor } from '../../shared/lab/report/sentences.ts';
+import { chosenFor, timesText } from '../../shared/lab/report/sentences.ts';
 import { recordWords, WORKLOAD_WORDS } from '../../shared/lab/report/names.ts';
 import type { Comparison, Report } from '../../shared/lab/report/report-schema.ts';
 import { whereWords } from '../../shared/lab/report/warnings.ts';
@@ -76,17 +76,13 @@ function cellsOf(one: Comparison | undefined): readonly [rate: string, bill: str
   const { recordsPerSecond, dollarsPerMillionRecords: dollars, isMachineLimited } = one;
   const limit = isMachineLimited ? ', the machine full' : '';
   const rate = `${ratioText(recordsPerSecond)} at ${one.callers}${limit}`;
-  return [rate, dollars === null ? '-' : digits(dollars.ratio)];
+  return [rate, dollars === null ? '-' : timesText(dollars.ratio)];
 }
 
 /** With the interval where the runs do not tell the ratio from 1. */
 function ratioText({ ratio, verdict, low, high }: Ratio): string {
-  if (verdict === 'drifting') return `${digits(ratio)} (not judged, as rates drifted)`;
-  return verdict === 'undecided' ? `${digits(ratio)} (${digits(low)} to ${digits(high)})` : digits(ratio);
-}
-
-function digits(ratio: number): string {
-  return String(Number(ratio.toPrecision(2)));
+  if (verdict === 'drifting') return `${timesText(ratio)} (not judged, as rates drifted)`;
+  return verdict === 'undecided' ? `${timesText(ratio)} (${timesText(low)} to ${timesText(high)})` : timesText(ratio);
 }
 
 async function scaleFigures(signal: AbortSignal): Promise<string> {

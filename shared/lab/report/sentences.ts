@@ -97,7 +97,7 @@ function billWords(group: readonly Comparison[]): string {
 }
 
 /** `12`, `2.3`, `0.94`. */
-function timesText(ratio: number): string {
+export function timesText(ratio: number): string {
   if (ratio >= 10) return whole(ratio);
   return ratio >= 1 ? ratio.toFixed(1) : String(Number(ratio.toPrecision(2)));
 }
